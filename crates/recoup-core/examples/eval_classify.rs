@@ -17,7 +17,7 @@ use corpus::figures::{Figures, Tally};
 use corpus::judge::{self, Fault};
 use corpus::short;
 use corpus::{Prompt, train};
-use recoup_core::memory::classify::{PromptClassification, classify, classify_with};
+use recoup_core::memory::capture::{PromptClassification, classify, classify_with};
 use sha2::{Digest, Sha256};
 
 const FOLDS: usize = 10;

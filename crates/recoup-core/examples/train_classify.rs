@@ -1,4 +1,4 @@
-//! Makes the weights of `memory::classify` from the working half and the training
+//! Makes the weights of `memory::capture` from the working half and the training
 //! prompts: `cargo run --release -p recoup-core --example train_classify`. The same
 //! corpora give the same bytes.
 #![allow(clippy::print_stdout, reason = "a report for the terminal")]
@@ -19,7 +19,7 @@ fn main() {
     let prompts = [corpus::prompts("working.jsonl"), corpus::prompts("training.jsonl")].concat();
     let lessons: Vec<Lesson> = prompts.iter().flat_map(train::lessons).collect();
     let bytes = train::train(&lessons.iter().collect::<Vec<_>>());
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/memory/classify/weights.bin");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/memory/capture/weights.bin");
     fs::write(&path, &bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     println!(
         "{} bytes, learnt from {} sentences of {} prompts",

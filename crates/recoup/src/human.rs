@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use recoup_core::entry::CostSavings;
-use recoup_core::memory::inject::is_unseen;
+use recoup_core::memory::lang::is_unseen;
 
 /// `42 B`, `1.5 KiB`, `100.0 MiB`.
 pub(crate) fn size(bytes: u64) -> String {

@@ -4,66 +4,38 @@
 //! A [`Note`] is one statement. Its source decides how far it is trusted, and trust decides whether
 //! it becomes a rule by itself.
 
-mod checkpoint;
-pub mod classify;
+pub mod capture;
 #[doc(hidden)]
-pub mod dedup;
-mod deliveries;
-mod forget;
+pub mod db;
+#[doc(hidden)]
+pub mod guard;
 #[doc(hidden)]
 pub mod hooked;
-pub mod inject;
-#[doc(hidden)]
-pub mod inspect;
 pub mod judge;
 #[doc(hidden)]
+pub mod lang;
+#[doc(hidden)]
 pub mod learn;
-mod log_mark;
 #[doc(hidden)]
 pub mod mirror;
-mod note;
-mod note_rows;
-mod opt_out;
-mod pauses;
-mod plain_clauses;
+pub mod model;
+pub mod recall;
 #[doc(hidden)]
-pub mod private_text;
-mod project_move;
-mod recording;
-pub mod refuse;
-#[doc(hidden)]
-pub mod retract;
-mod rules;
-mod salvage;
-mod schema;
-pub mod search;
-mod snapshot;
-mod sql;
-mod statement;
-mod store;
-mod suggestions;
+pub mod shell;
 #[doc(hidden)]
 pub mod team;
-#[doc(hidden)]
-pub mod topic;
-mod transaction;
-#[doc(hidden)]
-pub mod transcript;
-mod transfer;
-mod word_lists;
-#[doc(hidden)]
-pub mod wrapped;
 
 pub use crate::database::WaitLimits;
-pub use checkpoint::{CheckpointOutcome, OmittedItem, WorkCheckpoint};
-pub use deliveries::ContextDeliveries;
-pub use forget::ForgetReport;
-pub use note::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
-pub use pauses::PauseReason;
-pub use recording::RecordOutcome;
-pub use snapshot::{MemorySnapshot, date_of_snapshot, snapshots_of};
-pub use statement::NoteStatement;
-pub use store::{Memory, NoteFilter};
-pub use suggestions::{RuleSuggestion, SuggestOutcome};
-pub use transaction::{EventDetails, EventOrigin, EventTransaction, MemoryEventKind};
-pub use transfer::{NoteImportReport, export_notes, parse_export};
+pub use db::checkpoint::{CheckpointOutcome, OmittedItem, WorkCheckpoint};
+pub use db::deliveries::ContextDeliveries;
+pub use db::forget::ForgetReport;
+pub use db::pauses::PauseReason;
+pub use db::recording::RecordOutcome;
+pub use db::snapshot::{MemorySnapshot, date_of_snapshot, snapshots_of};
+pub use db::store::{Memory, NoteFilter};
+pub use db::suggestions::{RuleSuggestion, SuggestOutcome};
+pub use db::transaction::{EventDetails, EventOrigin, EventTransaction, MemoryEventKind};
+pub use db::transfer::{NoteImportReport, export_notes, parse_export};
+pub use model::{
+    Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus, NoteTrust,
+};

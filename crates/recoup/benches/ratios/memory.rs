@@ -3,7 +3,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use recoup_core::memory::search::{self, SearchQuery};
+use recoup_core::memory::recall::search;
+use recoup_core::memory::recall::search::SearchQuery;
 use rusqlite::Connection;
 use tempfile::TempDir;
 

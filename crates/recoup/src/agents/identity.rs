@@ -4,7 +4,7 @@
 use recoup_core::Result;
 use recoup_core::key::agent::AgentIdentity;
 use recoup_core::key::{RuleFingerprint, RuleSetFingerprint};
-use recoup_core::memory::inject::rules_digest;
+use recoup_core::memory::recall::inject::rules_digest;
 use serde_json::json;
 
 use super::agent_file::{AgentFile, RunLimits};

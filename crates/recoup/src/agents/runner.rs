@@ -17,7 +17,7 @@ use recoup_core::entry::ProducerIdentity;
 use recoup_core::key::agent::{AgentAnswerRecipe, AgentIdentity};
 use recoup_core::key::agent_run::{AgentRunRecipe, TURN_SEPARATOR};
 use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe as _, Kind};
-use recoup_core::memory::inject::{BlockBudget, RulesBlock};
+use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock};
 use recoup_core::{Error, Result};
 use serde_json::{Value, json};
 

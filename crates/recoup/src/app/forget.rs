@@ -1,7 +1,8 @@
 //! Removes notes for good, wherever there are copies.
 
 use recoup_core::Result;
-use recoup_core::memory::team::{self, TeamRule};
+use recoup_core::memory::team;
+use recoup_core::memory::team::TeamRule;
 use recoup_core::memory::{ForgetReport, Note, NoteId};
 
 use super::App;

@@ -8,7 +8,7 @@ use recoup_core::base::text::shorten_text;
 use recoup_core::key::{RuleFingerprint, RuleSetFingerprint};
 use recoup_core::memory::NoteId;
 use recoup_core::memory::hooked::{HookClient, has_our_hooks};
-use recoup_core::memory::inject::{BlockBudget, RulesBlock, rules_digest};
+use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock, rules_digest};
 
 use super::App;
 use crate::config::ClientDirs;

@@ -13,7 +13,8 @@ use recoup_core::base::clock::{Deadline, Timestamp};
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::base::project::{Project, ProjectId};
-use recoup_core::memory::team::{self, RuleFileState};
+use recoup_core::memory::team;
+use recoup_core::memory::team::RuleFileState;
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 

@@ -127,7 +127,7 @@ pub(crate) fn render_bundle<'a>(
         recoup: ProgramVersions {
             version: OUR_VERSION,
             cache_schema: sqlite::VERSION,
-            memory_schema: memory::inspect::VERSION,
+            memory_schema: memory::db::inspect::VERSION,
         },
         system: SystemInfo::detect(),
         findings: found.iter().map(bundle_finding).collect(),

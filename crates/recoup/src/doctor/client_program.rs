@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use recoup_core::memory::hooked::{self, CallForm, RecoupCall};
+use recoup_core::memory::hooked;
+use recoup_core::memory::hooked::{CallForm, RecoupCall};
 
 use super::{DoctorContext, probe};
 use crate::install::{ClientInstallation, InstallLevel, is_program};

@@ -5,8 +5,10 @@ pub(super) mod transcript;
 
 use std::path::PathBuf;
 
+use recoup_core::memory::capture::transcript::{
+    CallOutcome, CallStatus, ToolAction, ToolCall, bound_name,
+};
 use recoup_core::memory::hooked::HookClient;
-use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolAction, ToolCall, bound_name};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -1,7 +1,7 @@
 //! Notices for the person, used by hooks and by the worker, so that both word the same thing alike.
 
 use recoup_core::base::text::shorten_text;
-use recoup_core::memory::inject::readable_line;
+use recoup_core::memory::lang::readable_line;
 use recoup_core::memory::learn::LearnedNote;
 use recoup_core::memory::{Note, NoteKind, NoteStatus, RecordOutcome};
 use recoup_core::{Error, ErrorKind, secrets};

@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use recoup_core::Result;
-use recoup_core::memory::learn::command::CommandKind;
+use recoup_core::memory::capture::transcript::{CallOutcome, CallStatus, ToolAction, ToolCall};
 use recoup_core::memory::learn::failure::{detect_failure, error_line};
 use recoup_core::memory::learn::{CompletedCommand, LearnedNote};
-use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolAction, ToolCall};
+use recoup_core::memory::shell::CommandKind;
 use recoup_core::memory::{EventDetails, EventTransaction, MemoryEventKind};
 use recoup_core::secrets::RedactedCommand;
 

@@ -38,7 +38,7 @@ impl HookReply {
 
     /// Appends a notice for the person, forced into one line.
     pub(crate) fn add_notice(&mut self, text: &str) {
-        let line = recoup_core::memory::inject::one_line(text).replace("&lt;", "<");
+        let line = recoup_core::memory::lang::one_line(text).replace("&lt;", "<");
         let line = shorten_text(&line, MAX_NOTICE_CHARS);
         match &mut self.notice {
             None => self.notice = Some(format!("recoup: {line}")),

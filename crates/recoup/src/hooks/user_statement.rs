@@ -2,7 +2,7 @@
 //! that moment.
 
 use recoup_core::Result;
-use recoup_core::memory::transcript::bound_text;
+use recoup_core::memory::capture::transcript::bound_text;
 use recoup_core::memory::{EventDetails, EventTransaction, MemoryEventKind, RecordOutcome};
 
 use super::wire;

@@ -7,10 +7,10 @@ use std::ops::Deref;
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::Sha256Digest;
+use recoup_core::memory::capture::transcript::{CallStatus, EntryKind, ToolAction, ToolCall};
+use recoup_core::memory::guard::private_text::without_private;
+use recoup_core::memory::guard::wrapped::without_wrapped;
 use recoup_core::memory::hooked::{HookClient, replace_lone_surrogates};
-use recoup_core::memory::private_text::without_private;
-use recoup_core::memory::transcript::{CallStatus, EntryKind, ToolAction, ToolCall};
-use recoup_core::memory::wrapped::without_wrapped;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 

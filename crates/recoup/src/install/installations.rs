@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use recoup_core::Result;
 use recoup_core::base::fsx;
-use recoup_core::memory::hooked::{self, LARGEST, RecoupCall};
+use recoup_core::memory::hooked;
+use recoup_core::memory::hooked::{LARGEST, RecoupCall};
 use serde_json::Value;
 
 use super::change::InstallTarget;

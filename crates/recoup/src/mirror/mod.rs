@@ -30,8 +30,8 @@ use recoup_core::Result;
 use recoup_core::base::clock::Clock;
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
-use recoup_core::memory::inject::BlockBudget;
 use recoup_core::memory::mirror::{item_line, may_mirror};
+use recoup_core::memory::recall::inject::BlockBudget;
 use recoup_core::memory::{Memory, Note, NoteId, NoteScope};
 
 pub(crate) use forget::find_transcripts_with;

@@ -8,9 +8,10 @@ use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
 use recoup_core::memory::Note;
-use recoup_core::memory::hooked::{self, HookClient, has_our_hooks};
-use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock, StaleCheck};
+use recoup_core::memory::hooked;
+use recoup_core::memory::hooked::{HookClient, has_our_hooks};
 use recoup_core::memory::mirror::{INDEX, RuleFile, SkillFile, build_skills, rule_files};
+use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock, StaleCheck};
 use serde::Deserialize;
 
 use super::exclude::{self, TrackedSkills};

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::client::is_wrapper;
-use super::{HOOK, PROGRAM, PROXY, SERVER};
+use crate::memory::hooked::client::is_wrapper;
+use crate::memory::hooked::{HOOK, PROGRAM, PROXY, SERVER};
 
 /// A call of our program.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::call::split_commands;
 use crate::error::{Error, Result};
-use crate::memory::word_lists::is_one_of;
+use crate::memory::hooked::call::split_commands;
+use crate::memory::lang::word_lists::is_one_of;
 
 /// A program that runs agents, and can call us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -24,7 +24,7 @@ use memchr::memmem;
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
-use super::{HOOK, HookClient, PROGRAM, call, content, json};
+use crate::memory::hooked::{HOOK, HookClient, PROGRAM, call, content, json};
 
 /// Levels of nesting that are read: event, groups, group, hooks, hook, arguments.
 const NESTING: usize = 8;

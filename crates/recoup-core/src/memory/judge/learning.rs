@@ -2,12 +2,14 @@
 
 use serde_json::Value;
 
-use super::grounding::is_mostly_grounded;
-use super::sent_text::{SessionTail, TurnSpeaker};
-use super::verdict::{LabelConfidence, SentenceLabel, confidence, parse_items, text};
 use crate::error::Result;
-use crate::memory::refuse::statement_refusal;
-use crate::memory::{NoteKind, NoteSource};
+use crate::memory::guard::refusal::statement_refusal;
+use crate::memory::judge::grounding::is_mostly_grounded;
+use crate::memory::judge::sent_text::{SessionTail, TurnSpeaker};
+use crate::memory::judge::verdict::{
+    LabelConfidence, SentenceLabel, confidence, parse_items, text,
+};
+use crate::memory::model::note::{NoteKind, NoteSource};
 
 /// Most learnings from one session.
 pub const MOST_LEARNINGS: usize = 5;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::sent_text::{JudgeCandidate, SessionTail};
-use crate::memory::inject::estimate;
+use crate::memory::judge::sent_text::{JudgeCandidate, SessionTail};
+use crate::memory::model::estimate;
 
 /// A question to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]

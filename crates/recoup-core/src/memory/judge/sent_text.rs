@@ -1,9 +1,9 @@
 //! Text that leaves the machine, as a model is shown it: candidate sentences and the end of a session,
 //! without private parts, secrets and invisible characters, and not too long.
 
-use crate::memory::inject::is_unseen;
-use crate::memory::private_text::without_private;
-use crate::memory::refuse::MOST_CHARS;
+use crate::memory::guard::private_text::without_private;
+use crate::memory::guard::refusal::MOST_CHARS;
+use crate::memory::lang::escape::is_unseen;
 use crate::secrets::{self, SecretValues};
 
 /// Most candidates in one question.

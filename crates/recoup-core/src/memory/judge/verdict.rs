@@ -4,11 +4,11 @@
 
 use serde_json::Value;
 
-use super::grounding::is_grounded;
-use super::sent_text::JudgeCandidate;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::NoteKind;
-use crate::memory::refuse::{RefusalReason, statement_refusal};
+use crate::memory::guard::refusal::{RefusalReason, statement_refusal};
+use crate::memory::judge::grounding::is_grounded;
+use crate::memory::judge::sent_text::JudgeCandidate;
+use crate::memory::model::note::NoteKind;
 
 /// Decision about a candidate.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! Rules that the agent says it has applied: `(applied from memory: <rule>)`.
 
-use crate::memory::inject::one_line;
+use crate::memory::lang::escape::one_line;
 
 const OPENING: &str = "(applied from memory:";
 

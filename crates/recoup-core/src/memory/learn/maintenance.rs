@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
-use super::lessons;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::{
-    Memory, NoteId, NoteStatus, deliveries, forget, note_rows, pauses, recording, search,
-};
+use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::db::store::Memory;
+use crate::memory::db::{deliveries, forget, note_rows, pauses, recording};
+use crate::memory::learn::lessons;
+use crate::memory::model::note::{NoteId, NoteStatus};
+use crate::memory::recall::search;
 
 const SETTLING: &str = "cannot run memory maintenance";
 

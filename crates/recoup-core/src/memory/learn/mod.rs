@@ -2,7 +2,6 @@
 //! calls, and rules that are used or have to be repeated.
 
 pub mod citation;
-pub mod command;
 pub mod failure;
 mod lessons;
 mod maintenance;

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::memory::WorkCheckpoint;
-use crate::memory::private_text::without_private;
-use crate::memory::transcript::{
+use crate::memory::capture::transcript::{
     CallStatus, PlanChange, ToolAction, ToolStep, TranscriptEntry, tool_steps,
 };
+use crate::memory::db::checkpoint::WorkCheckpoint;
+use crate::memory::guard::private_text::without_private;
 use crate::secrets;
 
 /// Maximum number of tasks; the oldest are dropped.

@@ -7,10 +7,13 @@ use rusqlite::{Connection, Row};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::deliveries::{self, DeliveryRecord};
-use crate::memory::note_rows::{self, StoredNote};
-use crate::memory::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::{Memory, Note, NoteFilter, NoteId};
+use crate::memory::db::deliveries;
+use crate::memory::db::deliveries::DeliveryRecord;
+use crate::memory::db::note_rows;
+use crate::memory::db::note_rows::StoredNote;
+use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::db::store::{Memory, NoteFilter};
+use crate::memory::model::note::{Note, NoteId};
 
 const REPORTING: &str = "cannot read the statistics of rules";
 

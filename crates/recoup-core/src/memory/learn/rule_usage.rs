@@ -3,20 +3,24 @@
 
 use rusqlite::params;
 
-use super::citation::is_cited;
-use super::lessons::{CompletedCommand, LearnedNote};
 use crate::base::digest::Sha256Digest;
 use crate::error::Result;
-use crate::memory::inject::one_line;
-use crate::memory::note_rows::{self, StoredNote};
-use crate::memory::recording;
-use crate::memory::search::{self, SearchQuery};
-use crate::memory::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::transaction::{EventDetails, EventTransaction, MemoryEventKind};
-use crate::memory::transcript::bound_text;
-use crate::memory::{
-    Note, NoteFilter, NoteKind, NoteSource, NoteStatement, RecordOutcome, deliveries,
-};
+use crate::memory::capture::transcript::bound_text;
+use crate::memory::db::deliveries;
+use crate::memory::db::note_rows;
+use crate::memory::db::note_rows::StoredNote;
+use crate::memory::db::recording;
+use crate::memory::db::recording::RecordOutcome;
+use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::db::store::NoteFilter;
+use crate::memory::db::transaction::{EventDetails, EventTransaction, MemoryEventKind};
+use crate::memory::lang::escape::one_line;
+use crate::memory::learn::citation::is_cited;
+use crate::memory::learn::lessons::{CompletedCommand, LearnedNote};
+use crate::memory::model::note::{Note, NoteKind, NoteSource};
+use crate::memory::model::statement::NoteStatement;
+use crate::memory::recall::search;
+use crate::memory::recall::search::SearchQuery;
 
 const NOTING_USE: &str = "cannot record the use of a rule";
 

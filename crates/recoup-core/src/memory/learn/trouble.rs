@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::base::text::shorten_text;
-use crate::memory::learn::command::CommandKind;
-use crate::memory::learn::failure::{CallFailure, detect_failure};
-use crate::memory::transcript::{
+use crate::memory::capture::transcript::{
     CallStatus, EntryKind, ToolAction, ToolCall, ToolStep, TranscriptEntry, tool_steps,
 };
-use crate::memory::word_lists::is_one_of;
+use crate::memory::lang::word_lists::is_one_of;
+use crate::memory::learn::failure::{CallFailure, detect_failure};
+use crate::memory::shell::CommandKind;
 use crate::secrets::RedactedCommand;
 
 /// Maximum characters of a command.

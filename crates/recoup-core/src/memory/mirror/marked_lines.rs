@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::PREFIX;
+use crate::memory::mirror::PREFIX;
 
 /// Marks around our lines.
 struct BlockMarks {

@@ -22,10 +22,10 @@ pub use rules::{MOST_RULES, RuleFile, rule_files, rule_line_end};
 pub use skills::{FEWEST, SkillFile, build_skills, is_unmodified_skill};
 pub use text::NoteTraces;
 
-use super::Note;
-use super::inject::{BlockBudget, InjectionContext};
-use super::refuse::statement_refusal;
 use crate::base::project::ProjectId;
+use crate::memory::guard::refusal::statement_refusal;
+use crate::memory::model::note::Note;
+use crate::memory::recall::inject::{BlockBudget, InjectionContext};
 use crate::secrets;
 
 /// Prefix of the names of all our files and folders.

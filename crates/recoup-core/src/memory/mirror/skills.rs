@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PREFIX;
-use super::text::{item_text, quote_yaml};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
-use crate::memory::{Note, NoteKind};
+use crate::memory::mirror::PREFIX;
+use crate::memory::mirror::text::{item_text, quote_yaml};
+use crate::memory::model::note::{Note, NoteKind};
 
 /// Minimum number of notes in a skill.
 pub const FEWEST: usize = 3;

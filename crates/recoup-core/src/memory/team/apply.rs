@@ -5,16 +5,18 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
 
-use super::TeamRule;
-use super::rule::RuleIdentity;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::inject::estimate;
-use crate::memory::note_rows;
-use crate::memory::recording::{self, RecordDetails};
-use crate::memory::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::store::check_statement;
-use crate::memory::{Note, NoteScope, NoteSource, NoteStatus, search};
+use crate::memory::db::note_rows;
+use crate::memory::db::recording;
+use crate::memory::db::recording::RecordDetails;
+use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::db::store::check_statement;
+use crate::memory::model::estimate;
+use crate::memory::model::note::{Note, NoteScope, NoteSource, NoteStatus};
+use crate::memory::recall::search;
+use crate::memory::team::TeamRule;
+use crate::memory::team::rule::RuleIdentity;
 
 /// Result of accepting team rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub struct OverruledRule {
 
 /// Accepts `rules` in `scope`, within one transaction; `before` were accepted until now. Unchanged
 /// ones are left alone: their owner may have retired them since.
-pub(in crate::memory) fn accept_rules(
+pub(crate) fn accept_rules(
     connection: &Connection,
     scope: &NoteScope,
     rules: &[TeamRule],
@@ -67,7 +69,7 @@ pub(in crate::memory) fn accept_rules(
 }
 
 /// Retires all team rules in `scope`.
-pub(in crate::memory) fn retire_all(
+pub(crate) fn retire_all(
     connection: &Connection,
     scope: &NoteScope,
     now: Timestamp,
@@ -76,7 +78,7 @@ pub(in crate::memory) fn retire_all(
 }
 
 /// True if memory has any of these rules, in any status.
-pub(in crate::memory) fn has_any_rule(
+pub(crate) fn has_any_rule(
     connection: &Connection,
     scope: &NoteScope,
     rules: &[TeamRule],

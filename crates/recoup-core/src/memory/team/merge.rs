@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::rule::RuleIdentity;
-use super::rule_file::MOST_RULES;
-use super::{TeamRule, TeamRules, parse_rules, render_rules};
-use crate::memory::dedup::meaning_of;
-use crate::memory::statement::check_path_glob;
-use crate::memory::topic::is_opposed;
-use crate::memory::{Note, NoteId, NoteStatus, NoteTrust};
+use crate::memory::db::dedup::meaning_of;
+use crate::memory::db::topic::is_opposed;
+use crate::memory::model::note::{Note, NoteId, NoteStatus, NoteTrust};
+use crate::memory::model::statement::check_path_glob;
+use crate::memory::team::rule::RuleIdentity;
+use crate::memory::team::rule_file::MOST_RULES;
+use crate::memory::team::{TeamRule, TeamRules, parse_rules, render_rules};
 
 /// A note that is not written, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Team rules, the content of a rule file, and the differences between two of them.
 
-use crate::memory::statement::normalize_for_comparison;
-use crate::memory::topic::{derive_topic, topic_by_words};
-use crate::memory::{Note, NoteKind, NoteScope, NoteSource, NoteStatement};
+use crate::memory::db::topic::{derive_topic, topic_by_words};
+use crate::memory::model::note::{Note, NoteKind, NoteScope, NoteSource};
+use crate::memory::model::statement::NoteStatement;
+use crate::memory::model::statement::normalize_for_comparison;
 
 /// One rule of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]

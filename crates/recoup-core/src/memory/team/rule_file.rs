@@ -4,14 +4,15 @@
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 
-use super::markdown::{escape_markdown, has_hidden_markup, unescape_markdown};
-use super::rule::RuleIdentity;
-use super::{TeamRule, TeamRules};
-use crate::memory::inject::is_unseen;
-use crate::memory::private_text::without_private;
-use crate::memory::refuse::statement_refusal;
-use crate::memory::statement::{check_path_glob, normalize_for_comparison};
-use crate::memory::{NoteKind, topic};
+use crate::memory::db::topic;
+use crate::memory::guard::private_text::without_private;
+use crate::memory::guard::refusal::statement_refusal;
+use crate::memory::lang::escape::is_unseen;
+use crate::memory::model::note::NoteKind;
+use crate::memory::model::statement::{check_path_glob, normalize_for_comparison};
+use crate::memory::team::markdown::{escape_markdown, has_hidden_markup, unescape_markdown};
+use crate::memory::team::rule::RuleIdentity;
+use crate::memory::team::{TeamRule, TeamRules};
 
 /// Maximum number of rules: more would never fit into a context.
 pub(super) const MOST_RULES: usize = 500;

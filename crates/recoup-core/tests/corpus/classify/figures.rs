@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use recoup_core::memory::classify::PromptClassification;
+use recoup_core::memory::capture::PromptClassification;
 
 use super::Prompt;
 use super::judge::{self, Fault};

@@ -1,6 +1,6 @@
 //! Compares what was read with what a person would have kept.
 
-use recoup_core::memory::classify::{ClassifiedStatement, PromptClassification};
+use recoup_core::memory::capture::{ClassifiedStatement, PromptClassification};
 
 use super::Prompt;
 

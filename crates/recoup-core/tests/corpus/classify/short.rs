@@ -1,6 +1,6 @@
 //! Short prompts: what people type while they work, and what they mean to last.
 
-use recoup_core::memory::classify::{PromptClassification, classify};
+use recoup_core::memory::capture::{PromptClassification, classify};
 use serde::Deserialize;
 
 /// A short prompt, and whether what it says is to hold tomorrow.

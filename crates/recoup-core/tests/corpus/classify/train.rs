@@ -1,8 +1,9 @@
 //! Makes the weights: a softmax over the features of sentences, by `AdaGrad`, always in the
 //! same order. A prompt's label is its sentence's that says it; the others are nothing.
 
-use recoup_core::memory::classify::ClassifierModel;
-use recoup_core::memory::classify::training::{self, BUCKETS, CLASSES, HashedFeature, LABELS};
+use recoup_core::memory::capture::ClassifierModel;
+use recoup_core::memory::capture::training;
+use recoup_core::memory::capture::training::{BUCKETS, CLASSES, HashedFeature, LABELS};
 
 use super::Prompt;
 

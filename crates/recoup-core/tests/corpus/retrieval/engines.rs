@@ -1,6 +1,7 @@
 //! The two that are compared: our search, and what FTS5 does by itself.
 
-use recoup_core::memory::search::{self, SearchQuery};
+use recoup_core::memory::recall::search;
+use recoup_core::memory::recall::search::SearchQuery;
 use rusqlite::{Connection, params};
 
 use super::Note;

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use recoup_core::memory::NoteKind;
-use recoup_core::memory::classify::{PromptClassification, classify};
-use recoup_core::memory::private_text::without_private;
-use recoup_core::memory::refuse::RefusalReason;
+use recoup_core::memory::capture::{PromptClassification, classify};
+use recoup_core::memory::guard::private_text::without_private;
+use recoup_core::memory::guard::refusal::RefusalReason;
 
 mod complaints;
 #[path = "../../corpus/classify/mod.rs"]
@@ -178,7 +178,7 @@ fn only_the_lasting_part_of_a_prompt_is_kept() {
     let [saying] = &reading.sayings[..] else { panic!("{reading:?}") };
     assert_eq!(saying.text, "write all commit messages in English");
     assert_eq!(saying.quote, "from now on write all commit messages in English.");
-    assert_eq!(saying.topic, recoup_core::memory::topic::derive_topic(&saying.text));
+    assert_eq!(saying.topic, recoup_core::memory::db::topic::derive_topic(&saying.text));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use recoup_core::memory::dedup::{DuplicateGroup, duplicates};
+use recoup_core::memory::db::dedup::{DuplicateGroup, duplicates};
 use recoup_core::memory::{Note, NoteFilter, NoteScope, NoteSource, NoteStatement, NoteStatus};
 
 use super::{Scene, active, project, stated};

@@ -4,9 +4,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use recoup_core::memory::hooked::{
-    self, ClientPlaces, HookClient, has_our_hooks, hooks_disabled_by,
-};
+use recoup_core::memory::hooked;
+use recoup_core::memory::hooked::{ClientPlaces, HookClient, has_our_hooks, hooks_disabled_by};
 use serde_json::json;
 
 struct Scene {

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::inject::{BlockBudget, InjectionContext};
+use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext};
 use recoup_core::memory::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
 
 /// A rule that the user said, about everything.

@@ -7,7 +7,7 @@ mod failure;
 mod passwords;
 mod trouble;
 
-use recoup_core::memory::transcript::{
+use recoup_core::memory::capture::transcript::{
     CallOutcome, CallStatus, EntryKind, ToolAction, ToolCall, TranscriptEntry,
 };
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use recoup_core::memory::hooked::HookClient;
-use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock};
-use recoup_core::memory::learn::command::CommandKind;
 use recoup_core::memory::learn::{CompletedCommand, LearnedNote};
+use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock};
+use recoup_core::memory::shell::CommandKind;
 use recoup_core::memory::{
     EventDetails, EventOrigin, Memory, MemoryEventKind, Note, NoteFilter, NoteId, NoteKind,
     NoteSource, NoteStatement, NoteStatus,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use recoup_core::base::project::{Project, ProjectRegistry};
-use recoup_core::memory::search::SearchQuery;
+use recoup_core::memory::recall::search::SearchQuery;
 use recoup_core::memory::{
     Memory, NoteFilter, NoteScope, NoteStatement, NoteStatus, PauseReason, WorkCheckpoint,
 };

@@ -1,7 +1,7 @@
 //! Private text is cut out before anything is kept.
 
 use proptest::prelude::*;
-use recoup_core::memory::private_text::without_private;
+use recoup_core::memory::guard::private_text::without_private;
 
 #[test]
 fn what_is_in_the_tags_is_cut_out() {

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use recoup_core::base::clock::Clock as _;
-use recoup_core::memory::inject::{BlockBudget, by_importance};
-use recoup_core::memory::search::SearchQuery;
+use recoup_core::memory::recall::inject::{BlockBudget, by_importance};
+use recoup_core::memory::recall::search::SearchQuery;
 use recoup_core::memory::{NoteFilter, NoteKind, NoteScope, NoteSource, NoteStatement};
 
 use super::{Scene, project};

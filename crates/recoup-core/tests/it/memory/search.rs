@@ -13,7 +13,8 @@ mod named;
 mod order;
 mod words;
 
-use recoup_core::memory::search::{self, SearchQuery};
+use recoup_core::memory::recall::search;
+use recoup_core::memory::recall::search::SearchQuery;
 use rusqlite::{Connection, params};
 
 /// A memory with a few notes; the first is row 1.

@@ -104,7 +104,9 @@ fn what_only_the_snapshot_has_is_taken_from_it_and_told() {
     let date = &dates(&scene)[0];
     assert!(lines.contains("101 memories were recovered, "), "{lines}");
     assert!(lines.contains(&format!(" of them from the snapshot of {date}; ")), "{lines}");
-    let hit = scene.memory().search(&recoup_core::memory::search::SearchQuery::new("statement 50"));
+    let hit = scene
+        .memory()
+        .search(&recoup_core::memory::recall::search::SearchQuery::new("statement 50"));
     assert!(!hit.unwrap().is_empty(), "search knows them, too");
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use recoup_core::ErrorKind;
-use recoup_core::memory::inject::BlockBudget;
+use recoup_core::memory::recall::inject::BlockBudget;
 use recoup_core::memory::{
     Note, NoteScope, NoteSource, NoteStatement, NoteStatus, NoteTrust, SuggestOutcome,
 };

@@ -1,7 +1,7 @@
 //! Tags in a prompt: a user's own words stay whole, and what is wrapped is never half a rule.
 
-use recoup_core::memory::classify::classify;
-use recoup_core::memory::wrapped::without_wrapped;
+use recoup_core::memory::capture::classify;
+use recoup_core::memory::guard::wrapped::without_wrapped;
 
 fn kept(prompt: &str) -> Vec<String> {
     classify(prompt).sayings.into_iter().map(|saying| saying.text).collect()

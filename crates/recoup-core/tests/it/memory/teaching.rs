@@ -2,7 +2,7 @@
 //! may be harmed.
 
 use recoup_core::memory::NoteStatus;
-use recoup_core::memory::learn::command::CommandKind;
+use recoup_core::memory::shell::CommandKind;
 
 use super::Scene;
 use super::lessons::ran;

@@ -6,7 +6,8 @@ use std::os::unix::fs::symlink;
 
 use proptest::prelude::*;
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::memory::team::{self, RuleContribution, RuleFileState, TeamRule, TeamRules};
+use recoup_core::memory::team;
+use recoup_core::memory::team::{RuleContribution, RuleFileState, TeamRule, TeamRules};
 use recoup_core::memory::{
     Memory, NoteFilter, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus,
 };

@@ -1,7 +1,7 @@
 //! Which statements are about the same, and which are not.
 
 use proptest::prelude::*;
-use recoup_core::memory::topic::{derive_topic, overturns, possible_topics};
+use recoup_core::memory::db::topic::{derive_topic, overturns, possible_topics};
 
 /// The newer takes the place of the older.
 const SHARE: &[(&str, &str)] = &[

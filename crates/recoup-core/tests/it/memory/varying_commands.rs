@@ -1,6 +1,6 @@
 //! What varies in the commands of a lesson: one lesson for all branches, paths and numbers.
 
-use recoup_core::memory::learn::command::CommandKind;
+use recoup_core::memory::shell::CommandKind;
 use recoup_core::memory::{NoteFilter, NoteStatus};
 use rusqlite::Connection;
 

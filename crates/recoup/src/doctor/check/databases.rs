@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use recoup_core::base::clock::{Clock as _, Stopwatch, SystemClock};
-use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock};
-use recoup_core::memory::inspect::{NotesFound, inspect};
+use recoup_core::memory::db::inspect::{NotesFound, inspect};
+use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock};
 use recoup_core::memory::{NoteScope, NoteStatus, PauseReason, snapshots_of};
 use recoup_core::store::redis::{RedisServerInfo, RedisTarget};
 use recoup_core::store::sqlite::{self, DatabaseInspection, DatabaseSoundness, list_set_aside};

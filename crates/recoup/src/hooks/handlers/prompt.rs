@@ -4,12 +4,14 @@
 use std::collections::HashSet;
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::memory::classify::{self, ClassifiedStatement, PromptClassification};
-use recoup_core::memory::inject::{
-    self, BlockBudget, RuleCandidate, RulesBlock, StaleCheck, TouchedFiles,
+use recoup_core::memory::capture as classify;
+use recoup_core::memory::capture::{ClassifiedStatement, PromptClassification};
+use recoup_core::memory::db::retract::{RetractionKind, parse_retraction};
+use recoup_core::memory::guard::private_text::{without_private, without_private_and_opted_out};
+use recoup_core::memory::recall::inject;
+use recoup_core::memory::recall::inject::{
+    BlockBudget, RuleCandidate, RulesBlock, StaleCheck, TouchedFiles,
 };
-use recoup_core::memory::private_text::{without_private, without_private_and_opted_out};
-use recoup_core::memory::retract::{RetractionKind, parse_retraction};
 use recoup_core::memory::{EventDetails, EventTransaction, Note, NoteId, RecordOutcome};
 use recoup_core::{Error, Result, secrets};
 

@@ -3,8 +3,9 @@
 use recoup_core::Result;
 use recoup_core::base::text::shorten_text;
 use recoup_core::memory::hooked::HookClient;
-use recoup_core::memory::inject::{BlockBudget, RulesBlock, one_line};
+use recoup_core::memory::lang::one_line;
 use recoup_core::memory::learn::citation::citations;
+use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock};
 use recoup_core::memory::{ContextDeliveries, EventDetails, EventTransaction, MemoryEventKind};
 
 use super::{HookContext, WriteOutcome, prompt};

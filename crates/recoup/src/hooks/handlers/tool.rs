@@ -4,12 +4,15 @@
 use std::path::Path;
 
 use recoup_core::base::text::shorten_text;
-use recoup_core::memory::inject::{self, BlockBudget, RuleCandidate, StaleCheck, TouchedFiles};
+use recoup_core::memory::capture::transcript::{
+    CallOutcome, TaskNotification, ToolAction, ToolCall,
+};
 use recoup_core::memory::learn::CompletedCommand;
 use recoup_core::memory::learn::citation::citations;
-use recoup_core::memory::learn::command::CommandKind;
 use recoup_core::memory::learn::failure::{detect_failure, error_line};
-use recoup_core::memory::transcript::{CallOutcome, TaskNotification, ToolAction, ToolCall};
+use recoup_core::memory::recall::inject;
+use recoup_core::memory::recall::inject::{BlockBudget, RuleCandidate, StaleCheck, TouchedFiles};
+use recoup_core::memory::shell::CommandKind;
 use recoup_core::memory::{ContextDeliveries, EventDetails, MemoryEventKind};
 
 use super::{HookContext, prompt};

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
+use recoup_core::memory::capture::transcript::{
+    CallStatus, EntryKind, ToolAction, ToolCall, TranscriptEntry, tool_steps,
+};
 use recoup_core::memory::judge::{FEWEST_TURNS, MOST_TURNS, SessionTail, TurnSpeaker};
 use recoup_core::memory::learn::LearnedNote;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::learn::plan::TaskList;
 use recoup_core::memory::learn::trouble::{TroubleKind, find_troubles};
-use recoup_core::memory::transcript::{
-    CallStatus, EntryKind, ToolAction, ToolCall, TranscriptEntry, tool_steps,
-};
 use recoup_core::memory::{
     EventDetails, EventOrigin, EventTransaction, MemoryEventKind, NoteScope, NoteStatement,
     RecordOutcome,

@@ -5,7 +5,7 @@ use recoup_core::base::ttl::Ttl;
 use recoup_core::cache::{LookupRequest, MissReason, PeekOutcome};
 use recoup_core::entry::{Entry, RecordedSources};
 use recoup_core::key::Kind;
-use recoup_core::memory::inject::one_line;
+use recoup_core::memory::lang::one_line;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use recoup_core::base::clock::Timestamp;
 use recoup_core::cache::{FillOutcome, FillRefusal, SinceToken};
 use recoup_core::entry::{Draft, ProductionCost, to_micro_dollars};
 use recoup_core::key::Kind;
-use recoup_core::memory::inject::one_line;
+use recoup_core::memory::lang::one_line;
 use recoup_core::{Error, ErrorKind, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;

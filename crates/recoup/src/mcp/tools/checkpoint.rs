@@ -1,6 +1,6 @@
 //! `save_checkpoint` and `load_checkpoint`: the state of work, for the next conversation.
 
-use recoup_core::memory::inject::one_line;
+use recoup_core::memory::lang::one_line;
 use recoup_core::memory::{CheckpointOutcome, WorkCheckpoint};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;

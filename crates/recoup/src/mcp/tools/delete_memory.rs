@@ -1,7 +1,7 @@
 //! `delete_memory`: an agent removes its own notes. Rules, whoever stated them, and notes of other
 //! projects are removed only with the user's consent.
 
-use recoup_core::memory::inject::one_line;
+use recoup_core::memory::lang::one_line;
 use recoup_core::memory::{ForgetReport, Note, NoteId, NoteScope, NoteStatus, NoteTrust};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;

@@ -2,7 +2,9 @@
 
 use recoup_core::Result;
 use recoup_core::base::text::shorten_text;
-use recoup_core::memory::inject::{BlockBudget, IncludedRule, RulesBlock, estimate, one_line};
+use recoup_core::memory::lang::one_line;
+use recoup_core::memory::model::estimate;
+use recoup_core::memory::recall::inject::{BlockBudget, IncludedRule, RulesBlock};
 use recoup_core::memory::{Note, NoteScope, NoteTrust};
 use rmcp::model::JsonObject;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! `search_memory`, and a memory as an agent sees it.
 
-use recoup_core::memory::inject::one_line;
-use recoup_core::memory::search::SearchQuery;
+use recoup_core::memory::lang::one_line;
+use recoup_core::memory::recall::search::SearchQuery;
 use recoup_core::memory::{Note, NoteFilter, NoteKind, NoteStatus, NoteTrust};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;

@@ -5,7 +5,7 @@
 //! with `recoup memory promote`, or beforehand, by allowing the client's agents to record rules.
 //! The user's own statements stay unchanged.
 
-use recoup_core::memory::inject::one_line;
+use recoup_core::memory::lang::one_line;
 use recoup_core::memory::{
     Note, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus, NoteTrust, RuleSuggestion,
     SuggestOutcome,

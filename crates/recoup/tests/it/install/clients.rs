@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use recoup_core::memory::hooked::{self, ClientPlaces, has_our_hooks};
+use recoup_core::memory::hooked;
+use recoup_core::memory::hooked::{ClientPlaces, has_our_hooks};
 use serde_json::{Value, json};
 
 use super::Machine;

@@ -11,8 +11,8 @@ mod summary;
 use std::borrow::Cow;
 
 use crate::base::text::shorten_text;
-use crate::memory::learn::command::CommandKind;
-use crate::memory::transcript::{CallOutcome, CallStatus, ToolCall};
+use crate::memory::capture::transcript::{CallOutcome, CallStatus, ToolCall};
+use crate::memory::shell::CommandKind;
 use crate::secrets;
 
 pub use class::{error_class, error_subject};

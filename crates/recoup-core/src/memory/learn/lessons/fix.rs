@@ -2,10 +2,10 @@
 //! Errors of the work itself (failing tests, code that does not compile, nothing to commit) tell the
 //! next agent nothing, and commands that succeed by bypassing a safeguard are never taught.
 
-use super::wording::quote_code;
-use crate::memory::learn::command::{CommandKind, split_commands};
+use crate::memory::lang::word_lists::is_one_of;
 use crate::memory::learn::failure::is_lint_error;
-use crate::memory::word_lists::is_one_of;
+use crate::memory::learn::lessons::wording::quote_code;
+use crate::memory::shell::{CommandKind, split_commands};
 
 /// Options that change only what is printed.
 const TALK: &str = " -v -vv -vvv --verbose -q --quiet -s --silent --no-color --color --colour --progress --no-progress \

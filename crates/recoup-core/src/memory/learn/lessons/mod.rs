@@ -14,17 +14,21 @@ use rusqlite::{Connection, Row, params};
 use varying_values::VaryingValues;
 use wording::{FailureCause, is_shown_whole, quote_code, readable_command, shorten_to_line};
 
-use super::command::hides_exit_code;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::transaction::{EventDetails, EventTransaction, MemoryEventKind, storable_text};
-use crate::memory::{Memory, Note, NoteId, NoteScope, note_rows};
+use crate::memory::db::note_rows;
+use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::db::store::Memory;
+use crate::memory::db::transaction::{
+    EventDetails, EventTransaction, MemoryEventKind, storable_text,
+};
+use crate::memory::model::note::{Note, NoteId, NoteScope};
+use crate::memory::shell::hides_exit_code;
 use crate::secrets::RedactedCommand;
 
-pub(in crate::memory) use rekey::rekey_lessons;
-pub(in crate::memory) use teach::supersede_forbidden_lessons;
-pub(in crate::memory) use wording::without_quoted_error;
+pub(crate) use rekey::rekey_lessons;
+pub(crate) use teach::supersede_forbidden_lessons;
+pub(crate) use wording::without_quoted_error;
 
 const LEARNING: &str = "cannot store a lesson";
 

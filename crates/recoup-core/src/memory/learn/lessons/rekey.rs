@@ -3,15 +3,18 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::teach::reword_lesson_note;
-use super::{FailureLesson, LEARNING, fix, lesson_from_row, varying_values, wording};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::{NoteId, NoteSource, note_rows, recording};
+use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::db::{note_rows, recording};
+use crate::memory::learn::lessons::teach::reword_lesson_note;
+use crate::memory::learn::lessons::{
+    FailureLesson, LEARNING, fix, lesson_from_row, varying_values, wording,
+};
+use crate::memory::model::note::{NoteId, NoteSource};
 
 /// Gives each lesson its signature of this version, and merges those that share one.
-pub(in crate::memory) fn rekey_lessons(connection: &Connection, now: Timestamp) -> Result<()> {
+pub(crate) fn rekey_lessons(connection: &Connection, now: Timestamp) -> Result<()> {
     const SQL: &str = "SELECT row, kind, command, error, fix, note, signature, scope FROM lessons
                        ORDER BY row";
     let read = |row: &Row<'_>| Ok((lesson_from_row(row)?, row.get::<_, String>(7)?));

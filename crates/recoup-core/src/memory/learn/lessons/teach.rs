@@ -3,19 +3,22 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::{FailureLesson, LEARNING, LearnedNote, wording};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
 use crate::error::{ErrorKind, Result};
+use crate::memory::db::note_rows;
+use crate::memory::db::note_rows::StoredNote;
+use crate::memory::db::sql::SqlContext as _;
+use crate::memory::db::store::NoteFilter;
+use crate::memory::db::topic::forbids;
+use crate::memory::db::transaction::EventTransaction;
+use crate::memory::db::{recording, store};
+use crate::memory::learn::lessons::{FailureLesson, LEARNING, LearnedNote, wording};
 use crate::memory::learn::maintenance;
-use crate::memory::note_rows::{self, StoredNote};
-use crate::memory::sql::SqlContext as _;
-use crate::memory::topic::forbids;
-use crate::memory::transaction::EventTransaction;
-use crate::memory::{
-    Note, NoteFilter, NoteId, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus,
-    NoteTrust, recording, store,
+use crate::memory::model::note::{
+    Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust,
 };
+use crate::memory::model::statement::NoteStatement;
 
 /// Number of sessions with the failure, or of successful fixes, that are enough evidence.
 const ENOUGH: i64 = 2;
@@ -182,7 +185,7 @@ impl FailureLesson {
 }
 
 /// Supersedes the lessons that a new rule forbids.
-pub(in crate::memory) fn supersede_forbidden_lessons(
+pub(crate) fn supersede_forbidden_lessons(
     connection: &Connection,
     rule: &StoredNote,
     now: Timestamp,

@@ -1,11 +1,11 @@
 //! Values that vary between occurrences of a failure: branch, path or number. Words that the fix
 //! repeats vary; words that it adds are the lesson.
 
-use super::fix::{has_code_ending, is_location_option};
-use super::wording::error_signature;
-use crate::memory::inject::Placeholder;
+use crate::memory::lang::escape::Placeholder;
 use crate::memory::learn::failure::leads_to_host;
-use crate::memory::search;
+use crate::memory::learn::lessons::fix::{has_code_ending, is_location_option};
+use crate::memory::learn::lessons::wording::error_signature;
+use crate::memory::recall::search;
 
 /// Long-lived branches, which rules name.
 const STANDING: [&str; 6] = ["main", "master", "trunk", "develop", "HEAD", "head"];

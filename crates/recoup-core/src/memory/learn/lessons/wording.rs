@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::FailureLesson;
 use crate::base::text::shorten_text;
-use crate::memory::inject::readable_line;
+use crate::memory::db::transaction::storable_text;
+use crate::memory::lang::escape::readable_line;
 use crate::memory::learn::failure::{error_class, error_subject};
-use crate::memory::transaction::storable_text;
+use crate::memory::learn::lessons::FailureLesson;
 use crate::secrets::RedactedCommand;
 
 /// Maximum characters of a command or an error in a lesson.
@@ -67,7 +67,7 @@ pub(super) fn lesson_text(lesson: &FailureLesson, fix: &str) -> String {
 }
 
 /// Returns a lesson without the tool's error line, which earlier versions quoted in it.
-pub(in crate::memory) fn without_quoted_error(text: String) -> String {
+pub(crate) fn without_quoted_error(text: String) -> String {
     let parts = text.split_once("` fails with `").and_then(|(command, rest)| {
         let (_, fix) = rest.split_once("`; ")?;
         Some(format!("{command}` fails; {fix}"))

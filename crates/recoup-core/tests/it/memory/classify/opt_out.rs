@@ -1,7 +1,7 @@
 //! What the user asks not to be remembered is not, in any language.
 
 use super::{all_are_kept, classify, none_is_kept};
-use recoup_core::memory::private_text::without_private_and_opted_out;
+use recoup_core::memory::guard::private_text::without_private_and_opted_out;
 
 #[test]
 fn what_is_not_to_be_remembered_is_not() {

@@ -1,7 +1,7 @@
 //! A password that is a word is known by what is said of it.
 
 use super::{PromptClassification, RefusalReason, all_are_kept, classify};
-use recoup_core::memory::refuse::statement_refusal;
+use recoup_core::memory::guard::refusal::statement_refusal;
 
 #[test]
 fn nothing_of_a_prompt_that_tells_a_password_is_kept() {

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock, estimate, one_line};
+use recoup_core::memory::lang::one_line;
+use recoup_core::memory::model::estimate;
+use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock};
 use recoup_core::memory::{Note, NoteKind, NoteScope, NoteSource, NoteStatus};
 
 use super::{context, never_stale, note, project};

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock, rules_digest};
+use recoup_core::memory::recall::inject::{
+    BlockBudget, InjectionContext, RulesBlock, rules_digest,
+};
 use recoup_core::memory::{Note, NoteSource};
 
 use super::{context, never_stale, note};

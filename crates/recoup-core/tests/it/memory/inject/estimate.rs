@@ -1,7 +1,7 @@
 //! The estimate is never below what a tokenizer counts, and not far above.
 
 use recoup_core::condense::Tokenizer;
-use recoup_core::memory::inject::estimate;
+use recoup_core::memory::model::estimate;
 
 /// Texts as people write them, and as they paste them.
 const TEXTS: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use recoup_core::memory::inject::{
+use recoup_core::memory::recall::inject::{
     InjectionContext, RuleCandidate, TouchedFiles, select_concerning,
 };
 use recoup_core::memory::{Note, NoteId, NoteSource, NoteStatus};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use recoup_core::memory::inject::StaleCheck;
+use recoup_core::memory::recall::inject::StaleCheck;
 
 fn project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();

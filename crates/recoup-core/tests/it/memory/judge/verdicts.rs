@@ -1,7 +1,8 @@
 //! What a model says about sentences: what is believed, and what is not.
 
+use recoup_core::memory::NoteKind;
+use recoup_core::memory::guard::refusal::RefusalReason;
 use recoup_core::memory::judge::{JudgeCandidate, JudgeVerdict, JudgedStatement, UndecidedReason};
-use recoup_core::memory::{NoteKind, refuse::RefusalReason};
 use serde_json::json;
 
 use super::candidate;

@@ -1,7 +1,7 @@
 //! Which commands are of a kind.
 
 use proptest::prelude::*;
-use recoup_core::memory::learn::command::CommandKind;
+use recoup_core::memory::shell::CommandKind;
 
 fn kind(line: &str) -> String {
     CommandKind::of(line).map_or("none".to_owned(), |kind| kind.to_string())

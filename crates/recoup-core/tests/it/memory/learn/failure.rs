@@ -1,7 +1,7 @@
 //! What is a failure, and what only looks like one.
 
+use recoup_core::memory::capture::transcript::{CallOutcome, CallStatus, ToolAction, ToolCall};
 use recoup_core::memory::learn::failure::{CallFailure, detect_failure};
-use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolAction, ToolCall};
 
 use super::shell;
 

@@ -1,7 +1,9 @@
 //! The five sorts of trouble, each with what is none.
 
+use recoup_core::memory::capture::transcript::{
+    CallStatus, EntryKind, ToolAction, TranscriptEntry,
+};
 use recoup_core::memory::learn::trouble::{AgentTrouble, TroubleKind, find_troubles};
-use recoup_core::memory::transcript::{CallStatus, EntryKind, ToolAction, TranscriptEntry};
 
 use super::Talk;
 

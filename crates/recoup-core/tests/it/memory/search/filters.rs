@@ -1,7 +1,8 @@
 //! Who may be returned.
 
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::search::{self, SearchQuery};
+use recoup_core::memory::recall::search;
+use recoup_core::memory::recall::search::SearchQuery;
 use recoup_core::memory::{NoteKind, NoteScope, NoteStatus, NoteTrust};
 
 use super::Memory;

@@ -1,6 +1,6 @@
 //! What is taken out of the index leaves nothing in its file.
 
-use recoup_core::memory::search;
+use recoup_core::memory::recall::search;
 use rusqlite::Connection;
 use tempfile::TempDir;
 

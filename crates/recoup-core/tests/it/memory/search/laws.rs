@@ -1,7 +1,8 @@
 //! Laws that hold for any text.
 
 use proptest::prelude::*;
-use recoup_core::memory::search::{self, SearchQuery};
+use recoup_core::memory::recall::search;
+use recoup_core::memory::recall::search::SearchQuery;
 
 use super::Memory;
 

@@ -28,9 +28,9 @@ fn git_finds_what_is_about_git_and_not_everything() {
     let text = |row: i64| -> String {
         memory.0.query_row("SELECT text FROM notes WHERE row = ?1", [row], |it| it.get(0)).unwrap()
     };
-    let query = recoup_core::memory::search::SearchQuery {
+    let query = recoup_core::memory::recall::search::SearchQuery {
         limit: total,
-        ..recoup_core::memory::search::SearchQuery::new("git")
+        ..recoup_core::memory::recall::search::SearchQuery::new("git")
     };
     let found = memory.answer(&query);
     assert!(found.contains(&1) && found.contains(&2));
@@ -74,8 +74,8 @@ fn evidence_does_not_lift_a_worse_answer() {
 fn scores_and_fits_are_between_nothing_and_one_and_in_order() {
     let memory = Memory::among_others(&[]);
     for question in corpus::questions().iter().step_by(20) {
-        let query = recoup_core::memory::search::SearchQuery::new(&question.text);
-        let hits = recoup_core::memory::search::find_notes(&memory.0, &query).unwrap();
+        let query = recoup_core::memory::recall::search::SearchQuery::new(&question.text);
+        let hits = recoup_core::memory::recall::search::find_notes(&memory.0, &query).unwrap();
         assert!(hits.iter().all(|hit| hit.score > 0.0 && hit.score <= 1.0));
         assert!(hits.iter().all(|hit| (0.0..1.0).contains(&hit.fit)));
         assert!(hits.is_sorted_by(|a, b| a.score + 0.001 >= b.score), "{}", question.text);

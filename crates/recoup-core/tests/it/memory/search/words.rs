@@ -82,14 +82,15 @@ fn a_single_chinese_character_is_found_wherever_it_stands() {
 #[test]
 fn a_topic_counts_as_words() {
     let memory = Memory::of(["use tabs"]);
-    recoup_core::memory::search::index_note(&memory.0, 1, "use tabs", Some("indentation")).unwrap();
+    recoup_core::memory::recall::search::index_note(&memory.0, 1, "use tabs", Some("indentation"))
+        .unwrap();
     assert_eq!(memory.find("indentation"), [1]);
 }
 
 #[test]
 fn what_was_put_anew_is_found_by_its_new_words_only() {
     let memory = Memory::of(["we use yarn"]);
-    recoup_core::memory::search::index_note(&memory.0, 1, "we use pnpm", None).unwrap();
+    recoup_core::memory::recall::search::index_note(&memory.0, 1, "we use pnpm", None).unwrap();
     assert_eq!(memory.find("pnpm"), [1]);
     assert_eq!(memory.find("yarn"), [0_i64; 0]);
 }

@@ -1,7 +1,7 @@
 //! `recoup memory dedup`.
 
 use clap::Args;
-use recoup_core::memory::dedup::{DuplicateGroup, duplicates};
+use recoup_core::memory::db::dedup::{DuplicateGroup, duplicates};
 use recoup_core::memory::{Note, NoteFilter};
 use serde::Serialize;
 

@@ -4,9 +4,8 @@
 use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx;
-use recoup_core::memory::team::{
-    self, MergedRules, OmittedNote, RuleContribution, RuleDiff, TeamRules,
-};
+use recoup_core::memory::team;
+use recoup_core::memory::team::{MergedRules, OmittedNote, RuleContribution, RuleDiff, TeamRules};
 use recoup_core::memory::{
     NoteFilter, NoteId, NoteImportReport, NoteScope, export_notes, parse_export,
 };

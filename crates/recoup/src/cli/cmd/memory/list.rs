@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 use recoup_core::key::Scope;
-use recoup_core::memory::inject::BlockBudget;
-use recoup_core::memory::search::SearchQuery;
+use recoup_core::memory::recall::inject::BlockBudget;
+use recoup_core::memory::recall::search::SearchQuery;
 use recoup_core::memory::{Note, NoteFilter, NoteScope, NoteStatus};
 
 use super::{NoteIdArgs, NoteReport, parse_id};

@@ -1,0 +1,329 @@
+//! Checkpoints: the state of the work in a project, one per project, replaced by the next. One that
+//! says that nothing remains removes it. Since that may never come, a checkpoint also expires after
+//! a week, and is delivered to three sessions at most.
+
+use std::fmt;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
+
+use crate::base::clock::Timestamp;
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::db::pauses;
+use crate::memory::db::pauses::PauseReason;
+use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::db::store::Memory;
+use crate::memory::db::transaction::{EventOrigin, EventTransaction};
+use crate::memory::guard::private_text::without_private;
+use crate::memory::guard::refusal::{RefusalReason, text_refusal};
+use crate::memory::model::note::NoteScope;
+use crate::secrets;
+
+/// State of the work in a project: finished, remaining and blocked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkCheckpoint {
+    /// Finished items.
+    #[serde(default)]
+    pub completed: Vec<String>,
+    /// Items still to do.
+    #[serde(default)]
+    pub remaining: Vec<String>,
+    /// Obstacles.
+    #[serde(default)]
+    pub blockers: Vec<String>,
+    /// Anything else that the next session should know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+}
+
+impl WorkCheckpoint {
+    /// True if there is nothing in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// True if the work is finished: some item says so, and none names anything left to do or to
+    /// know.
+    fn says_all_is_done(&self) -> bool {
+        let Self { completed, remaining, blockers, notes } = self;
+        let left = || remaining.iter().chain(blockers).chain(notes);
+        let says_something = !completed.is_empty() || left().any(|text| !text.trim().is_empty());
+        // An item that means "none": blank, a dash, or a word for it.
+        let is_none = |item: &String| {
+            let words = item.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            matches!(
+                words.as_str(),
+                "" | "none" | "nothing" | "n/a" | "na" | "done" | "nothing left"
+            )
+        };
+        says_something && left().all(is_none)
+    }
+
+    /// Returns a copy without private text and secrets, and the items that are left out because
+    /// they are unreadable or speak about the agent's instructions.
+    fn clean(&self) -> (Self, Vec<OmittedItem>) {
+        let mut left_out = Vec::new();
+        let mut one = |text: &String, place: String| {
+            let text = secrets::redact(&without_private(text)).trim().to_owned();
+            match text_refusal(&text) {
+                Some(why) => left_out.push(OmittedItem { place, why }),
+                None if text.is_empty() => {}
+                None => return Some(text),
+            }
+            None
+        };
+        let mut all = |texts: &[String], place: &str| {
+            let numbered = texts.iter().enumerate();
+            numbered.filter_map(|(at, text)| one(text, format!("{place} {}", at + 1))).collect()
+        };
+        let Self { completed, remaining, blockers, notes } = self;
+        let clean = Self {
+            completed: all(completed, "completed"),
+            remaining: all(remaining, "remaining"),
+            blockers: all(blockers, "blockers"),
+            notes: notes.as_ref().and_then(|notes| one(notes, "notes".to_owned())),
+        };
+        (clean, left_out)
+    }
+
+    /// Removes every item that contains these words.
+    fn without(self, words: &str) -> Self {
+        let all = |texts: Vec<String>| texts.into_iter().filter(|it| !it.contains(words)).collect();
+        let Self { completed, remaining, blockers, notes } = self;
+        Self {
+            completed: all(completed),
+            remaining: all(remaining),
+            blockers: all(blockers),
+            notes: notes.filter(|it| !it.contains(words)),
+        }
+    }
+}
+
+/// Outcome of saving a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CheckpointOutcome {
+    /// Saved, without these items.
+    Without(Vec<OmittedItem>),
+    /// Nothing remains to be done: the checkpoint was removed.
+    Done,
+    /// Not saved: memory is paused, or ignores the project.
+    Silent(PauseReason),
+}
+
+/// A checkpoint as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredCheckpoint {
+    #[serde(flatten)]
+    checkpoint: WorkCheckpoint,
+    /// Sessions that began with it, or loaded it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    given_to: Vec<String>,
+}
+
+impl StoredCheckpoint {
+    fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("strings always serialize")
+    }
+
+    /// True if the session may have it: it had it before, or fewer than [`MOST_SESSIONS`] did.
+    fn is_available_to(&self, session: &str) -> bool {
+        self.given_to.len() < MOST_SESSIONS || self.given_to.iter().any(|it| it == session)
+    }
+}
+
+/// Most sessions that are given a checkpoint.
+const MOST_SESSIONS: usize = 3;
+
+/// How long a checkpoint lasts, in milliseconds.
+const LASTS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// An item of a checkpoint that is not kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OmittedItem {
+    /// Position of the item: `remaining 2`, `notes`.
+    pub place: String,
+    /// Reason for leaving it out.
+    pub why: RefusalReason,
+}
+
+impl fmt::Display for OmittedItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.why)
+    }
+}
+
+impl Memory {
+    /// Saves the checkpoint of a scope.
+    pub fn save_checkpoint(
+        &self,
+        scope: &NoteScope,
+        checkpoint: &WorkCheckpoint,
+    ) -> Result<CheckpointOutcome> {
+        let now = self.now();
+        let is_done = checkpoint.says_all_is_done();
+        let (checkpoint, left_out) = checkpoint.clean();
+        if checkpoint.is_empty() {
+            let needs =
+                "the checkpoint is empty: give completed, remaining, blockers or notes".to_owned();
+            let why = left_out.first().map_or(needs, ToString::to_string);
+            return Err(Error::usage(why));
+        }
+        let body = StoredCheckpoint { checkpoint, given_to: Vec::new() }.to_json();
+        self.change("cannot save the checkpoint", |connection| {
+            if let Some(silence) = pauses::pause_reason(connection, scope, now)? {
+                return Ok(CheckpointOutcome::Silent(silence));
+            }
+            if is_done {
+                return remove(connection, scope).map(|_| CheckpointOutcome::Done);
+            }
+            connection
+                .execute(
+                    "INSERT OR REPLACE INTO checkpoints (scope, at, body) VALUES (?1, ?2, ?3)",
+                    params![scope.to_string(), now.as_millis(), body],
+                )
+                .map(|_| CheckpointOutcome::Without(left_out.clone()))
+                .doing("cannot save the checkpoint")
+        })
+    }
+
+    /// Returns the checkpoint of a scope, and when it was saved.
+    pub fn checkpoint(&self, scope: &NoteScope) -> Result<Option<(WorkCheckpoint, Timestamp)>> {
+        let now = self.now();
+        let found = self.read(|connection| load_unexpired(connection, scope, now))?.flatten();
+        Ok(found.map(|(stored, at)| (stored.checkpoint, at)))
+    }
+
+    /// Checkpoint for a session that begins; none if too many sessions had it.
+    pub fn checkpoint_for(
+        &self,
+        scope: &NoteScope,
+        session: &str,
+    ) -> Result<Option<WorkCheckpoint>> {
+        Ok(self.open_checkpoint(scope, session)?.map(|(stored, _)| stored.checkpoint))
+    }
+
+    /// Checkpoint for a session that asks for it, and when it was saved; none if too many sessions
+    /// had it. The session counts as one of them.
+    pub fn load_checkpoint(
+        &self,
+        scope: &NoteScope,
+        session: &str,
+    ) -> Result<Option<(WorkCheckpoint, Timestamp)>> {
+        let Some((found, at)) = self.open_checkpoint(scope, session)? else { return Ok(None) };
+        let now = self.now();
+        let counted = self.change("cannot load the checkpoint", |connection| {
+            match pauses::pause_reason(connection, scope, now)? {
+                Some(_) => Ok(true),
+                None => count_session(connection, scope, session, now),
+            }
+        });
+        // Best effort: a memory that can't be written is read all the same.
+        Ok(counted.unwrap_or(true).then_some((found.checkpoint, at)))
+    }
+
+    fn open_checkpoint(
+        &self,
+        scope: &NoteScope,
+        session: &str,
+    ) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
+        let now = self.now();
+        let found = self.read(|connection| load_unexpired(connection, scope, now))?.flatten();
+        Ok(found.filter(|(stored, _)| stored.is_available_to(session)))
+    }
+
+    /// Removes the checkpoint of a scope; true if there was one.
+    pub fn drop_checkpoint(&self, scope: &NoteScope) -> Result<bool> {
+        self.change("cannot remove the checkpoint", |connection| remove(connection, scope))
+    }
+}
+
+impl EventTransaction<'_> {
+    /// Records that this session begins with the checkpoint.
+    pub fn mark_checkpoint_delivered(&self) -> Result<()> {
+        let EventOrigin { scope, session, .. } = self.occasion;
+        count_session(self.connection, scope, session, self.now).map(drop)
+    }
+}
+
+/// Counts a session as one that has the checkpoint; false if it may not have it. An expired
+/// checkpoint is removed.
+fn count_session(
+    connection: &Connection,
+    scope: &NoteScope,
+    session: &str,
+    now: Timestamp,
+) -> Result<bool> {
+    let Some((mut stored, _)) = load_unexpired(connection, scope, now)? else {
+        return remove(connection, scope).map(|_| false);
+    };
+    if stored.given_to.iter().any(|it| it == session) {
+        return Ok(true);
+    }
+    if !stored.is_available_to(session) {
+        return Ok(false);
+    }
+    stored.given_to.push(session.to_owned());
+    update(connection, &scope.to_string(), &stored).map(|()| true)
+}
+
+/// The checkpoint of a scope, unless it has expired.
+fn load_unexpired(
+    connection: &Connection,
+    scope: &NoteScope,
+    now: Timestamp,
+) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
+    let found: Option<(String, i64)> = connection
+        .query_row(
+            "SELECT body, at FROM checkpoints WHERE scope = ?1 AND at > ?2",
+            params![scope.to_string(), now.as_millis().saturating_sub(LASTS)],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()
+        .doing("cannot read the checkpoint")?;
+    let Some((body, at)) = found else { return Ok(None) };
+    let stored = serde_json::from_str(&body).map_err(|error| {
+        Error::new(ErrorKind::Corrupt, "the checkpoint can't be read").with_source(error)
+    })?;
+    Ok(Some((stored, Timestamp::from_millis(at))))
+}
+
+fn remove(connection: &Connection, scope: &NoteScope) -> Result<bool> {
+    connection
+        .execute("DELETE FROM checkpoints WHERE scope = ?1", [scope.to_string()])
+        .map(|gone| gone > 0)
+        .doing("cannot remove the checkpoint")
+}
+
+fn update(connection: &Connection, scope: &str, stored: &StoredCheckpoint) -> Result<()> {
+    connection
+        .execute("UPDATE checkpoints SET body = ?2 WHERE scope = ?1", [scope, &stored.to_json()])
+        .map(drop)
+        .doing("cannot save the checkpoint")
+}
+
+/// Removes every item that contains these words, within the caller's transaction. A checkpoint that
+/// becomes empty is removed, and so is an unreadable one, which may contain them.
+pub(crate) fn forget_words(connection: &Connection, words: &str) -> Result<()> {
+    const FORGETTING: &str = "cannot remove text from a checkpoint";
+    let all = connection
+        .list_cached("SELECT scope, body FROM checkpoints", [], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })
+        .doing(FORGETTING)?;
+    for (scope, body) in all {
+        let before: Option<StoredCheckpoint> = serde_json::from_str(&body).ok();
+        let after = before
+            .clone()
+            .map(|it| StoredCheckpoint { checkpoint: it.checkpoint.without(words), ..it });
+        match after.filter(|it| !it.checkpoint.is_empty()) {
+            after @ Some(_) if after == before => {}
+            Some(after) => update(connection, &scope, &after)?,
+            None => {
+                connection
+                    .execute("DELETE FROM checkpoints WHERE scope = ?1", [scope])
+                    .doing(FORGETTING)?;
+            }
+        }
+    }
+    Ok(())
+}

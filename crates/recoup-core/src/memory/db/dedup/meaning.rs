@@ -1,0 +1,280 @@
+//! Normal form of a statement: equal for two that say the same in other words, and never equal for
+//! two that differ in a number, a path, a name or an identifier.
+//!
+//! A statement is split into phrases: what is to be done, and when, where and with what. The order
+//! of words within a phrase stays ("the client calls the server"); phrases are sorted if that can't
+//! change what belongs to what:
+//!
+//! ```text
+//! Always run `make lint` before you push.      run `make` `lint` | before push
+//! before pushing, run `make lint`              run `make` `lint` | before push
+//! ```
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Words without a meaning of their own.
+const SMALL: &str = "a an the we i you they our your my us it its this that these those here there please always \
+ever should must will shall be is are am do does have has want wants need needs to-do just project repo repository \
+codebase so ok okay yes again actually really let's lets me sure make-sure ensure going forward now use using uses \
+used utilize prefer";
+
+/// Words that negate those behind them.
+const NOT: &str = "not never no dont avoid nicht nie";
+
+/// Words that begin a phrase about when, where, with what or for whom.
+const HEADS: &str = "before after in on at by for with from to into onto of until unless if when while during via \
+through against under inside as than over about between within without";
+
+/// Words that begin another statement; its order stays.
+const JOINTS: &str = "and or but then because since";
+
+/// Phrases with one meaning, and the form used for them.
+const PHRASES: &[(&str, &str)] = &[
+    ("do not", "dont"),
+    ("don't", "dont"),
+    ("does not", "dont"),
+    ("doesn't", "dont"),
+    ("must not", "dont"),
+    ("mustn't", "dont"),
+    ("should not", "dont"),
+    ("shouldn't", "dont"),
+    ("can not", "dont"),
+    ("cannot", "dont"),
+    ("can't", "dont"),
+    ("instead of", "not"),
+    ("rather than", "not"),
+    ("in place of", "not"),
+    ("prior to", "before"),
+    ("ahead of", "before"),
+    ("from now on", "always"),
+    ("at all times", "always"),
+    ("make sure to", "always"),
+    ("make sure that", "always"),
+    ("make sure you", "always"),
+    ("be sure to", "always"),
+    ("pull requests", "pr"),
+    ("pull request", "pr"),
+];
+
+/// Words with one meaning, and the form used for them.
+const SAME: &[(&str, &str)] = &[
+    ("each", "every"),
+    ("whenever", "when"),
+    ("execute", "run"),
+    ("prs", "pr"),
+    ("directory", "folder"),
+    ("directories", "folder"),
+    ("dir", "folder"),
+    ("db", "database"),
+    ("prod", "production"),
+    ("docs", "documentation"),
+    ("config", "configuration"),
+    ("env", "environment"),
+    ("delete", "remove"),
+    ("begin", "start"),
+    ("js", "javascript"),
+    ("ts", "typescript"),
+    ("py", "python"),
+    ("postgresql", "postgres"),
+    ("golang", "go"),
+];
+
+/// One of the lists above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WordList {
+    Small,
+    Not,
+    Head,
+    Joint,
+}
+
+/// A word of a statement.
+struct MeaningWord {
+    text: String,
+    /// True if punctuation behind it ends its phrase.
+    is_last: bool,
+}
+
+/// Returns the normal form of a statement; none if its words say too little to be compared.
+pub(crate) fn normal_form(statement: &str) -> Option<String> {
+    let phrases = phrases(&words(statement));
+    let content: usize = phrases.iter().map(|phrase| phrase.words.len()).sum();
+    if content == 0 {
+        return None;
+    }
+    let mut written: Vec<String> = phrases.iter().map(MeaningPhrase::written).collect();
+    // They may be sorted if all but one say how, or if there are two of which one is negated.
+    let says_how =
+        |it: &&MeaningPhrase| it.head.as_deref().is_some_and(|it| is_in(WordList::Head, it));
+    let done = phrases.len() - phrases.iter().filter(says_how).count();
+    let denied = phrases.iter().filter(|phrase| phrase.is_denied).count();
+    let plain = phrases.iter().all(|phrase| phrase.head.is_none());
+    if done <= 1 || (phrases.len() == 2 && denied == 1 && plain) {
+        written.sort();
+    }
+    Some(written.join("\n"))
+}
+
+/// A phrase of a statement, and the word that introduces it.
+struct MeaningPhrase {
+    head: Option<String>,
+    is_denied: bool,
+    words: Vec<String>,
+}
+
+impl MeaningPhrase {
+    fn written(&self) -> String {
+        let denied = if self.is_denied { "NOT " } else { "" };
+        format!("{denied}{}:{}", self.head.as_deref().unwrap_or_default(), self.words.join(" "))
+    }
+}
+
+fn phrases(words: &[MeaningWord]) -> Vec<MeaningPhrase> {
+    let mut all: Vec<MeaningPhrase> = Vec::new();
+    let (mut head, mut is_denied, mut begins) = (None, false, true);
+    for MeaningWord { text, is_last } in words {
+        if is_in(WordList::Not, text) {
+            // Each negation stays where it is: "don't … without …" is no double one.
+            flush(&mut all, &mut head, &mut is_denied);
+            (is_denied, begins) = (true, true);
+        } else if is_in(WordList::Head, text) || is_in(WordList::Joint, text) {
+            flush(&mut all, &mut head, &mut is_denied);
+            (head, begins) = (Some(text.clone()), true);
+        } else if !is_in(WordList::Small, text) {
+            if begins {
+                let head = head.take();
+                all.push(MeaningPhrase {
+                    head,
+                    is_denied: std::mem::take(&mut is_denied),
+                    words: vec![],
+                });
+                begins = false;
+            }
+            all.last_mut().expect("a phrase was begun").words.push(text.clone());
+        }
+        if *is_last {
+            flush(&mut all, &mut head, &mut is_denied);
+            begins = true;
+        }
+    }
+    flush(&mut all, &mut head, &mut is_denied);
+    all
+}
+
+/// Ends a phrase; a head or a negation without words behind it still means something.
+fn flush(all: &mut Vec<MeaningPhrase>, head: &mut Option<String>, is_denied: &mut bool) {
+    if head.is_some() || *is_denied {
+        let (head, is_denied) = (head.take(), std::mem::take(is_denied));
+        all.push(MeaningPhrase { head, is_denied, words: Vec::new() });
+    }
+}
+
+fn words(statement: &str) -> Vec<MeaningWord> {
+    let text = statement.replace(['\u{2019}', '\u{2018}'], "'");
+    let mut words: Vec<MeaningWord> = Vec::new();
+    let (mut is_code, mut is_first) = (false, true);
+    // Phrases are replaced by their normal form, except in code.
+    let parts = text.split('`').enumerate();
+    let parts =
+        parts.map(|(at, part)| if at % 2 == 0 { joined_plain(part) } else { part.to_owned() });
+    for raw in parts.collect::<Vec<_>>().join("`").split_whitespace() {
+        let quoted = is_code || raw.contains('`');
+        is_code ^= raw.matches('`').count() % 2 == 1;
+        let bare = raw.trim_matches(|c: char| ",;:!?()[]\"'`".contains(c));
+        let bare = bare.trim_end_matches('.').trim_matches('`');
+        let is_last = !is_code && raw.ends_with([',', ';', ':', '.', '!', '?', ')']);
+        if bare.is_empty() {
+            words.iter_mut().last().into_iter().for_each(|word| word.is_last |= is_last);
+            continue;
+        }
+        // A number, a path, an option or an identifier is compared as written.
+        let is_name = bare.chars().any(|c| !c.is_alphabetic() && c != '\'')
+            || bare.chars().skip(1).any(char::is_uppercase);
+        let is_called = !is_first && bare.starts_with(char::is_uppercase);
+        let text = match bare {
+            _ if quoted || is_name => format!("`{bare}`"),
+            _ if is_called => bare.to_lowercase(),
+            _ => plain(bare),
+        };
+        words.push(MeaningWord { text, is_last });
+        is_first = raw.ends_with(['.', '!', '?', ':']);
+    }
+    words
+}
+
+fn joined_plain(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (written, same) in PHRASES {
+        let mut from = 0;
+        while let Some(at) = find(&text[from..], written).map(|at| from + at) {
+            let end = at + written.len();
+            let parted = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+            if parted(text[..at].chars().next_back()) && parted(text[end..].chars().next()) {
+                text.replace_range(at..end, same);
+            }
+            from = at + same.len().min(text.len() - at);
+            while !text.is_char_boundary(from) {
+                from += 1;
+            }
+        }
+    }
+    text
+}
+
+/// Finds an ASCII text, ignoring case.
+fn find(text: &str, written: &str) -> Option<usize> {
+    let (text, written) = (text.as_bytes(), written.as_bytes());
+    text.windows(written.len()).position(|part| part.eq_ignore_ascii_case(written))
+}
+
+fn plain(word: &str) -> String {
+    let word = word.to_lowercase();
+    let same = |word: &str| SAME.iter().find(|(written, _)| *written == word).map(|it| it.1);
+    if let Some(same) = same(&word) {
+        return same.to_owned();
+    }
+    if LISTS.contains_key(word.as_str()) {
+        return word;
+    }
+    let one = match word.strip_suffix('s') {
+        Some(one) if one.len() >= 3 && !one.ends_with(['s', 'u', 'i']) => one,
+        _ => &word,
+    };
+    if let Some(same) = same(one) {
+        return same.to_owned();
+    }
+    // Its stem: "push" for "pushing", "run" for "running"; nothing bolder.
+    let is_vowel = |c: char| "aeiouy".contains(c);
+    let Some(root) = one.strip_suffix("ing").filter(|it| it.len() >= 3 && it.contains(is_vowel))
+    else {
+        return one.strip_suffix('e').filter(|it| it.len() >= 3).unwrap_or(one).to_owned();
+    };
+    let mut back = root.chars().rev();
+    match (back.next(), back.next()) {
+        (Some(a), Some(b)) if a == b && !"lszaeiou".contains(a) => {
+            root[..root.len() - 1].to_owned()
+        }
+        _ => root.to_owned(),
+    }
+}
+
+/// Word lists as a table, built once: every word of every note is looked up.
+static LISTS: LazyLock<HashMap<&str, Vec<WordList>>> = LazyLock::new(|| {
+    let mut lists: HashMap<&str, Vec<WordList>> = HashMap::new();
+    for (list, words) in [
+        (WordList::Small, SMALL),
+        (WordList::Not, NOT),
+        (WordList::Head, HEADS),
+        (WordList::Joint, JOINTS),
+    ] {
+        for word in words.split_whitespace() {
+            lists.entry(word).or_default().push(list);
+        }
+    }
+    lists
+});
+
+fn is_in(list: WordList, word: &str) -> bool {
+    LISTS.get(word).is_some_and(|lists| lists.contains(&list))
+}

@@ -1,0 +1,23 @@
+//! Database of memory: schema, rows, recording and replacing notes, deliveries, pauses, transfer and
+//! forgetting.
+
+pub(crate) mod checkpoint;
+pub mod dedup;
+pub(crate) mod deliveries;
+pub(crate) mod forget;
+pub mod inspect;
+pub(crate) mod log_mark;
+pub(crate) mod note_rows;
+pub(crate) mod pauses;
+pub(crate) mod project_move;
+pub(crate) mod recording;
+pub mod retract;
+pub(crate) mod salvage;
+pub(crate) mod schema;
+pub(crate) mod snapshot;
+pub(crate) mod sql;
+pub(crate) mod store;
+pub(crate) mod suggestions;
+pub mod topic;
+pub(crate) mod transaction;
+pub(crate) mod transfer;

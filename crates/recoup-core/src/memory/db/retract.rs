@@ -1,0 +1,141 @@
+//! Taking back what was just remembered: "forget that", "undo", or an opt-out such as "don't
+//! remember that", as a prompt of its own. It retires what the last notice named, and is never
+//! itself a memory.
+
+use rusqlite::{OptionalExtension as _, params};
+
+use crate::error::Result;
+use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::db::transaction::EventTransaction;
+use crate::memory::db::{note_rows, recording};
+use crate::memory::guard::opt_out;
+use crate::memory::guard::phrase::starts_with_phrase;
+use crate::memory::lang::plain_clauses;
+use crate::memory::model::note::{Note, NoteId, NoteStatus};
+
+const RETRACTING: &str = "cannot retract a memory";
+
+/// How the user takes something back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetractionKind {
+    /// Said about memory: "forget that".
+    Forget,
+    /// Said about memory or about the agent's work: "undo".
+    Undo,
+}
+
+/// Retraction phrases, written as in `refuse::phrase`, in plain letters. Opt-outs are in `opt_out`.
+const FORGET: &[&str] = &[
+    "please? forget about? that|this|it rule|memory? again? please? $",
+    "please? forget the last? rule|memory please? $",
+    "please? forget what i just? said $",
+    "please? take that|this|it back $",
+    "thats|that is? not|isnt a rule $",
+    // German
+    "bitte? vergiss das|dies|es bitte? wieder? $",
+    "bitte? vergiss die|diese regel bitte? wieder? $",
+    "nimm das bitte? zuruck $",
+    // French
+    "oublie|oubliez ca|cela|ceci $",
+    // Spanish
+    "por? favor? olvida eso|esto|lo $",
+    "por? favor? olvidalo $",
+    // Portuguese
+    "esquece|esqueca isso|isto $",
+    // Italian
+    "dimentica questo|quello|cio $",
+    "dimenticalo|scordalo $",
+];
+const UNDO: &[&str] = &[
+    "please? undo that|this|it? please? $",
+    "bitte? mach|mache das|dies|es bitte? wieder? ruckgangig bitte? $",
+    "das? bitte? ruckgangig machen? bitte? $",
+    "annule|annulez $",
+    "deshaz $",
+    "desfaz $",
+    "annulla $",
+];
+
+/// Retraction phrases in scripts without spaces.
+const FORGET_RUNS: &[&str] =
+    &["忘掉这个", "忘了这个", "忘记这个", "それは忘れて", "それは忘れてください"];
+const UNDO_RUNS: &[&str] = &["撤销", "撤銷", "取り消し", "取り消して"];
+
+/// Returns how a prompt takes back what was remembered; none if it says anything else.
+pub fn parse_retraction(prompt: &str) -> Option<RetractionKind> {
+    // A longer prompt says more than that.
+    if prompt.len() > 120 {
+        return None;
+    }
+    let all: Vec<String> = plain_clauses::plain_words(prompt);
+    let words: Vec<&str> = all.iter().map(String::as_str).collect();
+    let whole = words.concat();
+    let says = |phrases: &[&str]| {
+        opt_out::without_leads(&words)
+            .any(|rest| phrases.iter().any(|phrase| starts_with_phrase(phrase, rest)))
+    };
+    if says(FORGET) || FORGET_RUNS.contains(&whole.as_str()) || opt_out::is_bare_opt_out(&words) {
+        Some(RetractionKind::Forget)
+    } else if says(UNDO) || UNDO_RUNS.contains(&whole.as_str()) {
+        Some(RetractionKind::Undo)
+    } else {
+        None
+    }
+}
+
+impl EventTransaction<'_> {
+    /// Retires what was last remembered in this session, if that was few enough prompts ago, and
+    /// restores what it had replaced. The prompt that says so has been recorded already. Returns
+    /// the retired notes.
+    pub fn retract(&self, how: RetractionKind) -> Result<Vec<Note>> {
+        const FIRST_PROMPT: &str = "SELECT at FROM events WHERE session = ?1 AND what = 'prompted'
+                                    ORDER BY row DESC LIMIT 1 OFFSET ?2";
+        const LATEST: &str = "WITH said AS (
+                SELECT notes.id AS id, evidence.at AS at FROM evidence
+                JOIN notes ON notes.row = evidence.note
+                WHERE evidence.session = ?1 AND evidence.what = 'said' AND evidence.at >= ?2
+                AND notes.status = 'active')
+            SELECT DISTINCT id, at FROM said WHERE at = (SELECT max(at) FROM said) ORDER BY id";
+        // How many prompts back it reaches. "Undo" is also said about code, so it is about memory
+        // only right behind the notice.
+        let reach = match how {
+            RetractionKind::Forget => 3,
+            RetractionKind::Undo => 1,
+        };
+        let session = &self.occasion.session;
+        let since: Option<i64> = self
+            .connection
+            .query_row(FIRST_PROMPT, params![session, reach], |row| row.get(0))
+            .optional()
+            .doing(RETRACTING)?;
+        let latest: Vec<(String, i64)> = self
+            .connection
+            .list_cached(LATEST, params![session, since.unwrap_or(0)], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .doing(RETRACTING)?;
+        let retire = |(id, at): (String, i64)| self.retire_and_restore(&NoteId::parse(&id)?, at);
+        latest.into_iter().map(retire).collect()
+    }
+
+    /// Retires a note, and reactivates those that it has replaced since then.
+    pub(crate) fn retire_and_restore(&self, id: &NoteId, since: i64) -> Result<Note> {
+        let (note, _) = recording::set_status(
+            self.connection,
+            id,
+            NoteStatus::Retired,
+            "taken back",
+            self.now,
+        )?;
+        let gave_way = note_rows::find_many(
+            self.connection,
+            "superseded_by = ?1 AND status = 'superseded' AND updated >= ?2",
+            params![id.as_str(), since],
+        )?;
+        for other in gave_way {
+            let id = &other.note.id;
+            recording::set_status(self.connection, id, NoteStatus::Active, "restored", self.now)?;
+        }
+        Ok(note)
+    }
+}

@@ -1,0 +1,487 @@
+//! [`Memory`], the facade of all operations on notes; each is one transaction.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::{Connection, params, params_from_iter};
+
+use crate::base::FaultLog;
+use crate::base::clock::{Clock, Timestamp};
+use crate::database::{ConnectionPool, WaitLimits, in_transaction};
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::db::dedup;
+use crate::memory::db::dedup::DuplicateGroup;
+use crate::memory::db::deliveries;
+use crate::memory::db::forget;
+use crate::memory::db::forget::ForgetReport;
+use crate::memory::db::log_mark::CountedChange;
+use crate::memory::db::note_rows;
+use crate::memory::db::note_rows::StoredNote;
+use crate::memory::db::pauses;
+use crate::memory::db::pauses::PauseReason;
+use crate::memory::db::recording;
+use crate::memory::db::recording::{RecordDetails, RecordOutcome};
+use crate::memory::db::schema::LAYOUT;
+use crate::memory::db::sql::SqlContext as _;
+use crate::memory::db::topic::derive_topic;
+use crate::memory::db::transfer;
+use crate::memory::db::transfer::NoteImportReport;
+use crate::memory::guard::private_text::without_private;
+use crate::memory::guard::refusal::{RefusalReason, statement_refusal};
+use crate::memory::model::estimate;
+use crate::memory::model::note::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust};
+use crate::memory::model::statement::{NoteStatement, check_path_glob, normalize_for_comparison};
+use crate::memory::recall::search;
+use crate::memory::recall::search::SearchQuery;
+use crate::memory::team;
+use crate::memory::team::TeamRule;
+use crate::secrets;
+
+/// Notes that are read or written in one transaction, if there are many.
+const AT_ONCE: usize = 1_000;
+
+/// Longest topic, in characters.
+const MOST_TOPIC: usize = 200;
+
+/// Notes in one file, and everything that is done with them.
+#[derive(Debug)]
+pub struct Memory {
+    pool: ConnectionPool,
+    clock: Arc<dyn Clock>,
+}
+
+/// Filter for notes. An empty list means all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NoteFilter {
+    /// Scopes to include.
+    pub scopes: Vec<NoteScope>,
+    /// Statuses to include.
+    pub statuses: Vec<NoteStatus>,
+}
+
+impl NoteFilter {
+    /// Active notes that apply in `scope`: its own, and universal ones.
+    pub fn active_in(scope: &NoteScope) -> Self {
+        let mut scopes = vec![NoteScope::Universal, scope.clone()];
+        scopes.dedup();
+        Self { scopes, statuses: vec![NoteStatus::Active] }
+    }
+
+    pub(crate) fn matches(&self, note: &Note) -> bool {
+        (self.scopes.is_empty() || self.scopes.contains(&note.scope))
+            && (self.statuses.is_empty() || self.statuses.contains(&note.status))
+    }
+
+    /// Makes an SQL condition on rows of `notes`, and its values.
+    fn condition(&self) -> (String, Vec<String>) {
+        let one_of = |column: &str, count: usize| match count {
+            0 => "1".to_owned(),
+            count => format!("{column} IN ({})", vec!["?"; count].join(", ")),
+        };
+        let (scopes, statuses) = (self.scopes.len(), self.statuses.len());
+        let condition = format!("{} AND {}", one_of("scope", scopes), one_of("status", statuses));
+        let scopes = self.scopes.iter().map(NoteScope::to_string);
+        (condition, scopes.chain(self.statuses.iter().map(NoteStatus::to_string)).collect())
+    }
+}
+
+impl Memory {
+    /// The memory at `path`: opened at its first use, created at its first write. Faults that it
+    /// recovers from are reported to `faults`.
+    pub fn at(
+        path: impl Into<PathBuf>,
+        waits: WaitLimits,
+        clock: Arc<dyn Clock>,
+        faults: Arc<dyn FaultLog>,
+    ) -> Self {
+        Self { pool: ConnectionPool::new(path.into(), &LAYOUT, waits, "memory", faults), clock }
+    }
+
+    /// Path of the database.
+    pub fn path(&self) -> &Path {
+        self.pool.path()
+    }
+
+    /// Records a statement; an error says why it must not be kept.
+    pub fn record(&self, statement: &NoteStatement) -> Result<RecordOutcome> {
+        let statement = &check_statement(statement)?;
+        let details = RecordDetails::of(statement, self.now());
+        self.change_durably("cannot record the statement", |connection| {
+            pauses::check_not_paused(connection, &statement.scope, details.now)?;
+            deliveries::clamp_future_deliveries(connection, details.now)?;
+            recording::record(connection, statement, &details)
+        })
+    }
+
+    /// Pauses recording everywhere, until a time if one is given.
+    pub fn pause(&self, until: Option<Timestamp>) -> Result<()> {
+        let now = self.now();
+        self.change_durably("cannot pause memory", |connection| {
+            pauses::pause(connection, until, now)
+        })
+    }
+
+    /// Ends a pause; true if there was one.
+    pub fn resume(&self) -> Result<bool> {
+        let now = self.now();
+        self.change_durably("cannot resume memory", |connection| pauses::resume(connection, now))
+    }
+
+    /// Stops recording in a scope.
+    pub fn ignore(&self, scope: &NoteScope) -> Result<()> {
+        let now = self.now();
+        self.change_durably("cannot turn memory off for the project", |connection| {
+            pauses::ignore(connection, scope, now)
+        })
+    }
+
+    /// Resumes recording in an ignored scope; true if it was ignored.
+    pub fn unignore(&self, scope: &NoteScope) -> Result<bool> {
+        let now = self.now();
+        self.change_durably("cannot turn memory on for the project", |connection| {
+            pauses::unignore(connection, scope, now)
+        })
+    }
+
+    /// Reason why nothing is recorded in `scope` at the moment.
+    pub fn pause_reason(&self, scope: &NoteScope) -> Result<Option<PauseReason>> {
+        let now = self.now();
+        let found = self.read(|connection| pauses::pause_reason(connection, scope, now))?;
+        Ok(found.flatten())
+    }
+
+    /// True if nothing was to be recorded in `scope` then: a later catch-up skips that time.
+    pub fn was_paused(&self, scope: &NoteScope, then: Timestamp) -> Result<bool> {
+        let found = self.read(|connection| pauses::was_paused(connection, scope, then))?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Imports the notes of an export that are not known here.
+    pub fn import(&self, notes: &[Note]) -> Result<NoteImportReport> {
+        let now = self.now();
+        let mut imported = NoteImportReport::default();
+        // In chunks, so that hooks can write meanwhile. An interrupted import can be repeated: what
+        // it added is known then.
+        for some in notes.chunks(AT_ONCE) {
+            let part = self.change_durably("cannot import memories", |connection| {
+                // A pause covers imports, whatever their scope.
+                pauses::check_not_paused(connection, &NoteScope::Universal, now)?;
+                transfer::import(connection, some, now)
+            })?;
+            imported.added += part.added;
+            imported.known += part.known;
+        }
+        if imported.added > 0 {
+            self.change("cannot import memories", search::merge_segments)?;
+        }
+        Ok(imported)
+    }
+
+    /// Records `rules` of the team that the user has accepted in `scope`, after `before`.
+    pub fn accept_team_rules(
+        &self,
+        scope: &NoteScope,
+        rules: &[TeamRule],
+        before: &[TeamRule],
+    ) -> Result<team::AcceptedRules> {
+        let now = self.now();
+        self.change_durably("cannot accept the team rules", |connection| {
+            pauses::check_not_paused(connection, scope, now)?;
+            deliveries::clamp_future_deliveries(connection, now)?;
+            team::accept_rules(connection, scope, rules, before, now)
+        })
+    }
+
+    /// Retires the team's rules, because the user no longer trusts their file.
+    pub fn retire_team_rules(&self, scope: &NoteScope) -> Result<Vec<Note>> {
+        let now = self.now();
+        self.pool.write_existing(|connection| {
+            in_transaction(connection, "cannot retire the team rules", |connection| {
+                team::retire_all(connection, scope, now)
+            })
+        })
+    }
+
+    /// True if any of these rules of the team is known in `scope`, whatever its status.
+    pub fn knows_team_rules(&self, scope: &NoteScope, rules: &[TeamRule]) -> Result<bool> {
+        let found = self.read(|connection| team::has_any_rule(connection, scope, rules))?;
+        Ok(found.unwrap_or(false))
+    }
+
+    /// Merges notes that say the same in these scopes, or in all; returns the merged groups.
+    pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<DuplicateGroup>> {
+        let now = self.now();
+        self.pool.write_existing(|connection| {
+            in_transaction(connection, "cannot merge memories", |connection| {
+                dedup::merge_duplicates(connection, scopes, now)
+            })
+        })
+    }
+
+    /// Returns one note.
+    pub fn note(&self, id: &NoteId) -> Result<Option<Note>> {
+        let found = self.read(|connection| note_rows::by_id(connection, id))?.flatten();
+        Ok(found.map(|kept| kept.note))
+    }
+
+    /// Notes that pass the filter, the latest first.
+    pub fn notes(&self, wanted: &NoteFilter) -> Result<Vec<Note>> {
+        let (condition, values) = wanted.condition();
+        let all = self.read(|connection| {
+            note_rows::find_many(connection, &condition, params_from_iter(&values))
+        })?;
+        let mut all = all.unwrap_or_default();
+        // SQLite would sort many in a file, with all their text.
+        all.sort_unstable_by_key(|kept| Reverse((kept.note.updated, kept.row)));
+        Ok(all.into_iter().map(|kept| kept.note).collect())
+    }
+
+    /// Calls `show` with the latest notes that pass the filter, at most `most`, as they are read.
+    /// One that is removed meanwhile is skipped.
+    pub fn each_note<E: From<Error>>(
+        &self,
+        wanted: &NoteFilter,
+        most: usize,
+        mut show: impl FnMut(&Note) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let (condition, values) = wanted.condition();
+        let rows =
+            self.read(|connection| note_rows::latest(connection, &condition, &values, most))?;
+        for some in rows.unwrap_or_default().chunks(AT_ONCE) {
+            let found = self.read(|connection| {
+                let mut notes = Vec::with_capacity(some.len());
+                for row in some {
+                    // A row that can't be parsed is left out; damage to the file is an error.
+                    notes.extend(note_rows::find_many(connection, "row = ?1", [row])?);
+                }
+                Ok(notes)
+            })?;
+            for kept in found.unwrap_or_default() {
+                if wanted.matches(&kept.note) {
+                    show(&kept.note)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Number of notes that pass the filter.
+    pub fn count_notes(&self, wanted: &NoteFilter) -> Result<u64> {
+        let (condition, values) = wanted.condition();
+        let found = self.read(|connection| note_rows::count(connection, &condition, &values))?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Notes that match a query, the best first, each with its score.
+    pub fn search(&self, query: &SearchQuery<'_>) -> Result<Vec<(Note, f32)>> {
+        let found = self.read(|connection| {
+            let hits = search::find_notes(connection, query)?;
+            let note = |hit: &search::SearchHit| {
+                let kept = note_rows::find_one(connection, "row = ?1", [hit.row])?;
+                Ok(kept.map(|kept| (kept.note, hit.score)))
+            };
+            hits.iter().map(note).filter_map(Result::transpose).collect::<Result<Vec<_>>>()
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Activates a note; returns it and the notes that it replaced.
+    pub fn activate(&self, id: &NoteId, what: &str) -> Result<(Note, Vec<Note>)> {
+        let now = self.now();
+        self.change_durably("cannot activate the memory", |connection| {
+            deliveries::clamp_future_deliveries(connection, now)?;
+            recording::set_status(connection, id, NoteStatus::Active, what, now)
+        })
+    }
+
+    /// Retires a note.
+    pub fn retire(&self, id: &NoteId) -> Result<Note> {
+        let now = self.now();
+        self.change_durably("cannot retire the memory", |connection| {
+            recording::set_status(connection, id, NoteStatus::Retired, "retired", now)
+                .map(|(note, _)| note)
+        })
+    }
+
+    /// Changes the text of a note; returns it and the notes on its new topic that it replaced.
+    pub fn edit(&self, id: &NoteId, text: &str) -> Result<(Note, Vec<Note>)> {
+        let now = self.now();
+        self.change_durably("cannot change the memory", |connection| {
+            deliveries::clamp_future_deliveries(connection, now)?;
+            let kept = recording::require_note(connection, id)?;
+            let Note { kind, source, scope, .. } = kept.note.clone();
+            // A changed rule of the team, or a changed lesson, is the user's own.
+            let source =
+                if source.trust() < NoteTrust::Stated { NoteSource::Manual } else { source };
+            let mut statement = check_statement(&NoteStatement::new(kind, text, source, scope))?;
+            // A given topic stays; a derived one is derived anew.
+            if !recording::has_derived_topic(&kept.note) {
+                statement.topic.clone_from(&kept.note.topic);
+            }
+            change_text(connection, &kept, &statement, now)?;
+            let kept = recording::require_note(connection, id)?;
+            let instead_of = recording::take_topic(connection, &kept, now)?;
+            Ok((recording::require_note(connection, id)?.note, instead_of))
+        })
+    }
+
+    /// Removes notes for good, here and in the copies that we made; reports what was reached and
+    /// what was not.
+    pub fn forget(&self, ids: &[NoteId]) -> Result<ForgetReport> {
+        let notes = self.change_durably("cannot forget memories", |connection| {
+            forget::forget(connection, ids)
+        })?;
+        self.pool.write_existing(|connection| forget::truncate_log(connection))?;
+        Ok(forget::forget_in_copies(self.path(), notes, ids))
+    }
+
+    /// Checks the whole file. A damaged one is mended, or set aside and recovered; true if it was
+    /// damaged.
+    pub fn repair(&self) -> Result<bool> {
+        self.pool.repair()
+    }
+
+    /// Waits until everything written before is on the disk. Leaves a notice for the user if the
+    /// log was cut off since the last time.
+    pub fn sync(&self) -> Result<()> {
+        if self.has_notes()? {
+            self.change_durably("cannot sync memory", |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Syncs memory, and settles and copies it once a day. Called now and then by a worker or a
+    /// server, outside the hot paths.
+    pub fn run_maintenance(&self) -> Result<()> {
+        self.sync()?;
+        self.maintain_daily()?;
+        self.snapshot_daily().map(drop)
+    }
+
+    pub(crate) fn has_notes(&self) -> Result<bool> {
+        let found = self.read(|connection| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM notes)";
+            connection.query_row(sql, [], |row| row.get(0)).doing(recording::KEEPING)
+        })?;
+        Ok(found.unwrap_or(false))
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn read<T>(
+        &self,
+        mut act: impl FnMut(&Connection) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let done = self.pool.read(|connection| act(connection))?;
+        match done {
+            Some(done) => Ok(Some(done)),
+            // A damaged file may have been recovered meanwhile.
+            None if self.path().exists() => self.pool.read(|connection| act(connection)),
+            None => Ok(None),
+        }
+    }
+
+    /// Makes a change that a person relies on: it is on the disk when this returns, and counted, so
+    /// that a log that has lost it is noticed.
+    pub(crate) fn change_durably<T>(
+        &self,
+        doing: &str,
+        mut act: impl FnMut(&Connection) -> Result<T>,
+    ) -> Result<T> {
+        let (done, change) = self.pool.write_synced(|connection| {
+            in_transaction(connection, doing, |connection| {
+                let change = CountedChange::count(connection, self.path(), self.now())?;
+                Ok((act(connection)?, change))
+            })
+        })?;
+        change.write_mark();
+        Ok(done)
+    }
+
+    pub(crate) fn change<T>(
+        &self,
+        doing: &str,
+        mut act: impl FnMut(&Connection) -> Result<T>,
+    ) -> Result<T> {
+        self.pool.write(|connection| in_transaction(connection, doing, &mut act))
+    }
+}
+
+pub(crate) fn change_text(
+    connection: &Connection,
+    kept: &StoredNote,
+    statement: &NoteStatement,
+    now: Timestamp,
+) -> Result<()> {
+    let (text, topic) = (&statement.text, statement.topic.as_deref());
+    let said = normalize_for_comparison(text);
+    let Note { scope, paths, .. } = &kept.note;
+    let same = note_rows::find_same(connection, scope, paths.as_deref(), text)?;
+    if let Some(same) = same.filter(|same| same.row != kept.row) {
+        return Err(Error::usage(format!("{} already says the same", same.note.id)));
+    }
+    connection
+        .execute(
+            "UPDATE notes SET text = ?2, said = ?3, updated = ?4, topic = ?5, tokens = ?6,
+             source = ?7 WHERE row = ?1",
+            params![
+                kept.row,
+                text,
+                said,
+                now.as_millis(),
+                topic,
+                estimate(text),
+                statement.source.as_str()
+            ],
+        )
+        .doing(recording::KEEPING)?;
+    // Contexts have only the old text.
+    deliveries::forget(connection, &kept.note.id)?;
+    search::index_note(connection, kept.row, text, topic)?;
+    recording::record_evidence(connection, kept, "edited", None, now)
+}
+
+/// Returns a statement on one line and without private text; fails if it must not be kept.
+pub(crate) fn check_statement(statement: &NoteStatement) -> Result<NoteStatement> {
+    let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
+    let open = without_private(&statement.text);
+    let text = open.split_whitespace().collect::<Vec<_>>().join(" ");
+    if normalize_for_comparison(&text).is_empty() {
+        return refused(match open {
+            Cow::Owned(_) => "nothing left to remember: all of it is private".to_owned(),
+            Cow::Borrowed(_) => RefusalReason::Empty.to_string(),
+        });
+    }
+    if let Some(refusal) = statement_refusal(&text) {
+        return refused(refusal.to_string());
+    }
+    let quote = statement.quote.as_deref().map(|quote| without_private(quote).into_owned());
+    let topic = statement.topic.clone().or_else(|| derive_topic(&text));
+    if let Some(Err(why)) = statement.paths.as_deref().map(check_path_glob) {
+        return Err(Error::usage(why));
+    }
+    if let Some(given) = statement.topic.as_ref() {
+        let chars = given.chars().count();
+        if given.trim().is_empty() {
+            return Err(Error::usage("the topic is empty: omit it to derive it from the text"));
+        }
+        let is_derived = derive_topic(&text).as_ref() == Some(given);
+        if !is_derived && chars > MOST_TOPIC {
+            return Err(Error::usage(format!(
+                "the topic has {chars} characters, the limit is {MOST_TOPIC}"
+            )));
+        }
+        if let Some(refusal) = statement_refusal(given).filter(|_| !is_derived) {
+            return refused(format!("invalid topic: {refusal}"));
+        }
+    }
+    let more = [quote.as_ref(), topic.as_ref(), statement.paths.as_ref()].into_iter().flatten();
+    if let Some(rule) = more.into_iter().find_map(|text| secrets::detect_secret(text.as_bytes())) {
+        return refused(RefusalReason::Secret(rule).to_string());
+    }
+    Ok(NoteStatement { text, quote, topic, ..statement.clone() })
+}

@@ -1,0 +1,358 @@
+//! Words of a statement: in lower case and singular, with synonyms unified, each asked for or ruled
+//! out; and the families of values, of which a project has one, as a rule.
+
+use crate::memory::lang::word_lists::{FirstLetters, is_one_of};
+
+/// A word of a statement.
+#[derive(Debug)]
+pub(super) struct TopicWord {
+    pub(super) text: String,
+    pub(super) polarity: WordPolarity,
+    /// The first behind "instead of", "rather than", or a "not" in the middle.
+    pub(super) is_compared: bool,
+    /// True if it tells what the statement is about.
+    pub(super) has_meaning: bool,
+}
+
+/// Attitude of a statement to a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WordPolarity {
+    Asked,
+    RuledOut,
+}
+
+/// Words that do not change the topic.
+const SMALL: &str = " a an the we i you they our your my us it its this that these those here there \
+please always ever should must will shall can to of in on at by for with from as and or be is are was am do does \
+have has want wants wanted like now only just all every everywhere everything project repo repository \
+codebase code file files also so then prefer preferred again actually really let's lets ok okay yes than \
+when if rather instead going forward onwards dont doesnt not never no avoid stop without over me s t ";
+
+/// Words that rule out those behind them.
+const NEGATIONS: &str = " not never no dont avoid stop without nicht nie ";
+
+/// Spellings in several words or variants, with their unified form.
+const SAME: &[(&str, &str)] = &[
+    ("do not", "dont"),
+    ("don't", "dont"),
+    ("does not", "dont"),
+    ("doesn't", "dont"),
+    ("must not", "dont"),
+    ("should not", "dont"),
+    ("shouldn't", "dont"),
+    ("mustn't", "dont"),
+    ("can't", "dont"),
+    ("cannot", "dont"),
+    ("won't", "dont"),
+    ("from now on", "now"),
+    ("single quoted", "single-quotes"),
+    ("double quoted", "double-quotes"),
+    ("single quotes", "single-quotes"),
+    ("double quotes", "double-quotes"),
+    ("single quote", "single-quotes"),
+    ("double quote", "double-quotes"),
+    ("single-quote", "single-quotes"),
+    ("double-quote", "double-quotes"),
+    ("github actions", "github-actions"),
+    ("gitlab ci", "gitlab-ci"),
+    ("css modules", "css-modules"),
+    ("default exports", "default-exports"),
+    ("default export", "default-exports"),
+    ("named exports", "named-exports"),
+    ("named export", "named-exports"),
+    ("snake case", "snake_case"),
+    ("camel case", "camelcase"),
+    ("kebab case", "kebab-case"),
+    ("pascal case", "pascalcase"),
+    ("base url", "base-url"),
+    ("conventional commits", "conventional commit messages"),
+    ("merge commits", "merge-commits"),
+    ("merge commit", "merge-commits"),
+    ("line length", "line-length"),
+    ("line width", "line-length"),
+    ("lines at", "line-length"),
+    ("default branch", "default-branch"),
+    ("node.js", "node"),
+    ("nodejs", "node"),
+    ("next.js", "nextjs"),
+    ("vue.js", "vue"),
+    ("golang", "go"),
+    ("docker compose", "docker-compose"),
+    ("arrow functions", "arrow-functions"),
+    ("function declarations", "function-declarations"),
+    ("2-space", "2 spaces"),
+    ("4-space", "4 spaces"),
+    ("8-space", "8 spaces"),
+    ("two-space", "2 spaces"),
+    ("four-space", "4 spaces"),
+    ("tab indentation", "tabs indentation"),
+    ("british english", "british"),
+    ("american english", "american"),
+    ("uk english", "british"),
+    ("us english", "american"),
+    ("we switched to", "we use"),
+    ("we moved to", "we use"),
+    ("we migrated to", "we use"),
+    ("we've switched to", "we use"),
+    ("we've moved to", "we use"),
+    ("is fine", "is"),
+    ("is ok", "is"),
+    ("is okay", "is"),
+    ("is allowed", "is"),
+    ("is permitted", "is"),
+    ("instead of", "insteadof"),
+    ("rather than", "insteadof"),
+    ("in place of", "insteadof"),
+];
+
+/// Synonyms, with their unified word.
+const ALIASES: &[(&str, &str)] = &[
+    ("using", "use"),
+    ("used", "use"),
+    ("uses", "use"),
+    ("utilize", "use"),
+    ("postgresql", "postgres"),
+    ("mongo", "mongodb"),
+    ("sqlite3", "sqlite"),
+    ("tab", "tabs"),
+    ("space", "spaces"),
+    ("semicolons", "semicolon"),
+    ("semis", "semicolon"),
+    ("indenting", "indentation"),
+    ("indent", "indentation"),
+    ("indented", "indentation"),
+    ("answers", "answer"),
+    ("reply", "answer"),
+    ("replies", "answer"),
+    ("respond", "answer"),
+    ("responses", "answer"),
+    ("writing", "write"),
+    ("written", "write"),
+    ("committing", "commit"),
+    ("ts", "typescript"),
+    ("js", "javascript"),
+    ("py", "python"),
+    ("py.test", "pytest"),
+    ("k8s", "kubernetes"),
+    ("prod", "production"),
+    ("db", "database"),
+    ("tailwindcss", "tailwind"),
+    ("yarnpkg", "yarn"),
+    ("listening", "listens"),
+    ("pushing", "push"),
+    ("merging", "merge"),
+    ("mocking", "mock"),
+    ("deploying", "deploy"),
+    ("running", "run"),
+    ("runs", "run"),
+    ("adding", "add"),
+    ("pr", "pull-request"),
+    ("prs", "pull-request"),
+];
+
+/// Splits a statement into words.
+pub(super) fn statement_words(statement: &str) -> Vec<TopicWord> {
+    let text = statement.to_lowercase().replace(['\u{2019}', '\u{2018}'], "'");
+    let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (written, same) in SAME {
+        text = replace_words(text, written, same);
+    }
+    let mut words: Vec<TopicWord> = Vec::new();
+    let (mut ruled_out, mut compared) = (false, false);
+    for raw in text.split(' ') {
+        let word = raw.trim_matches(|c: char| !(c.is_alphanumeric() || "_./@#$-".contains(c)));
+        let word = word.trim_end_matches('.').trim_matches('`');
+        if word.is_empty() {
+            continue;
+        }
+        let comparing = word == "insteadof"
+            || ((word == "not" || word == "over")
+                && words.iter().any(|it| it.has_meaning && it.text != "use")
+                && is_comparison(&words));
+        if comparing {
+            (ruled_out, compared) = (true, true);
+        } else if is_one_of(word, NEGATIONS) {
+            ruled_out = true;
+        } else {
+            let begins_anew = matches!(word, "use" | "prefer" | "but" | "switch")
+                && !words
+                    .last()
+                    .is_some_and(|it| is_one_of(&it.text, NEGATIONS) || it.text == "ever");
+            if begins_anew {
+                ruled_out = false;
+            }
+        }
+        let text = if comparing { "not".to_owned() } else { normalise_word(word) };
+        let polarity = if ruled_out { WordPolarity::RuledOut } else { WordPolarity::Asked };
+        let ends_phrase = raw.ends_with([',', ';', '.', '!', ':', '\u{2014}']);
+        let has_meaning = !is_one_of(&text, SMALL);
+        let is_compared = compared && has_meaning;
+        compared &= !has_meaning;
+        words.push(TopicWord { text, polarity, is_compared, has_meaning });
+        if ends_phrase {
+            ruled_out = false;
+        }
+    }
+    words
+}
+
+/// Splits a command line into words as a statement would have them, the program first.
+pub(super) fn command_words(line: &str) -> Vec<String> {
+    let parts = line.split(|c: char| !(c.is_alphanumeric() || "_./@".contains(c)));
+    let parts = parts.map(|part| part.trim_matches('.').to_lowercase());
+    parts.filter(|part| !part.is_empty()).map(|part| normalise_word(&part)).collect()
+}
+
+/// Replaces whole words only: there is a "do not" in "do nothing".
+fn replace_words(text: String, written: &str, same: &str) -> String {
+    if !text.contains(written) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find(written) {
+        let (before, behind) = (&rest[..at], &rest[at + written.len()..]);
+        let parted = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+        let is_whole = parted(before.chars().next_back()) && parted(behind.chars().next());
+        out.push_str(before);
+        out.push_str(if is_whole { same } else { written });
+        rest = behind;
+    }
+    out + rest
+}
+
+/// True for "prefer A over B" and "use A, not B"; "A is not B" compares nothing.
+fn is_comparison(words: &[TopicWord]) -> bool {
+    let verb =
+        words.iter().any(|it| matches!(it.text.as_str(), "use" | "prefer" | "write" | "choose"));
+    let denies =
+        words.last().is_some_and(|it| matches!(it.text.as_str(), "is" | "are" | "do" | "be"));
+    verb && !denies
+}
+
+fn normalise_word(word: &str) -> String {
+    if let Some((_, same)) = ALIASES.iter().find(|(written, _)| *written == word) {
+        return (*same).to_owned();
+    }
+    let kept = FAMILIES.iter().any(|family| family.has_value(word))
+        || word == "kubernetes"
+        || word.contains(['/', '.', '_', '-'])
+        || ["ss", "us", "is", "js"].iter().any(|end| word.ends_with(end));
+    match word.strip_suffix('s') {
+        Some(one) if !kept && one.len() >= 3 && !is_one_of(word, SMALL) => one.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+impl TopicWord {
+    /// True for a number, also with a `v` in front and dots in it.
+    pub(super) fn is_number(&self) -> bool {
+        let digits = self.text.trim_start_matches('v').trim_end_matches('+').trim_end_matches(".x");
+        let spelt = " one two three four six eight ";
+        (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+            || is_one_of(&self.text, spelt)
+    }
+}
+
+/// Alternatives of which one is chosen.
+pub(super) struct ValueFamily {
+    pub(super) name: &'static str,
+    /// Values to choose from.
+    values: &'static str,
+    /// Letters that the values begin with.
+    letters: FirstLetters,
+    /// Words that belong to the topic and add nothing to it.
+    own: &'static str,
+    /// True if ruling out one value chooses the other.
+    pub(super) is_either_or: bool,
+}
+
+impl ValueFamily {
+    pub(super) fn has_value(&self, word: &str) -> bool {
+        self.letters.may_begin(word) && self.values.split_ascii_whitespace().any(|it| it == word)
+    }
+
+    /// True if a word adds nothing to the topic. Numbers belong to indentation: two spaces, four
+    /// spaces.
+    pub(super) fn is_topic_word(&self, word: &str) -> bool {
+        let number = word.bytes().all(|b| b.is_ascii_digit())
+            || matches!(word, "two" | "three" | "four" | "eight");
+        self.own.split_ascii_whitespace().any(|it| it == word)
+            || (self.name == "indentation" && number)
+    }
+}
+
+const fn one_of(name: &'static str, values: &'static str, own: &'static str) -> ValueFamily {
+    ValueFamily { name, values, letters: FirstLetters::of(values, b' '), own, is_either_or: false }
+}
+
+const fn either_or(name: &'static str, values: &'static str, own: &'static str) -> ValueFamily {
+    ValueFamily { is_either_or: true, ..one_of(name, values, own) }
+}
+
+pub(super) const FAMILIES: &[ValueFamily] = &[
+    either_or("indentation", "tabs spaces", "indentation width size character"),
+    either_or("quotes", "single-quotes double-quotes", "quote string"),
+    either_or("semicolon", "semicolon", "end line add"),
+    either_or("exports", "default-exports named-exports", "export module"),
+    either_or("spelling", "british american", "spelling english write"),
+    either_or("functions", "arrow-functions function-declarations", "function"),
+    one_of("naming-case", "snake_case camelcase kebab-case pascalcase", ""),
+    one_of("package-manager", "npm pnpm yarn bun", "package manager dependency install"),
+    one_of("python-packages", "pip poetry uv pipenv conda pdm", "package manager dependency"),
+    one_of(
+        "test-framework-js",
+        "jest vitest mocha jasmine ava",
+        "test testing framework runner unit",
+    ),
+    one_of("test-framework-python", "pytest unittest nose", "test testing framework runner unit"),
+    one_of(
+        "browser-tests",
+        "playwright cypress puppeteer selenium",
+        "test testing e2e end-to-end browser",
+    ),
+    one_of("formatter-js", "prettier dprint biome", "formatter formatting format"),
+    one_of("linter-js", "eslint tslint oxlint biome", "linter linting lint"),
+    one_of("formatter-python", "black yapf autopep8 ruff", "formatter formatting format"),
+    one_of("linter-python", "flake8 pylint ruff", "linter linting lint"),
+    one_of(
+        "database",
+        "postgres mysql mariadb sqlite mongodb mssql oracle cockroachdb dynamodb",
+        "database",
+    ),
+    one_of("cache-server", "redis valkey memcached", "cache caching server"),
+    one_of(
+        "css",
+        "tailwind bootstrap bulma css-modules styled-components sass scss",
+        "css style styling",
+    ),
+    one_of("state", "redux zustand mobx jotai recoil pinia vuex", "state management"),
+    one_of("dates", "dayjs luxon date-fns momentjs", "date library"),
+    one_of("orm", "prisma drizzle typeorm sequelize knex", "orm"),
+    one_of(
+        "bundler",
+        "webpack vite rollup esbuild parcel turbopack rspack",
+        "bundler bundling bundle",
+    ),
+    one_of("ci", "jenkins circleci travis github-actions gitlab-ci", "ci pipeline"),
+    one_of("containers", "docker podman", "container"),
+    one_of("monorepo", "nx turborepo lerna", "monorepo"),
+    one_of("build-tool", "gradle maven bazel", "build tool"),
+    one_of(
+        "merge-strategy",
+        "squash rebase merge-commits",
+        "before merge merging pull-request pull request branch commit",
+    ),
+    one_of("script-language", "typescript javascript", "write language"),
+    one_of(
+        "spoken-language",
+        "english german french spanish italian portuguese japanese chinese",
+        "write language",
+    ),
+    one_of(
+        "commit-style",
+        "conventional gitmoji",
+        "commit message style format convention write follow",
+    ),
+    either_or("commit-mood", "imperative past", "commit message mood tense write"),
+];

@@ -1,0 +1,103 @@
+//! Statements that must not be kept: secrets, unreadable text, and attempts to override or reveal
+//! the agent's instructions.
+//!
+//! A rule that is refused by mistake is lost on the user, so a statement is judged as a whole,
+//! never by one word: "ignore the lint warnings" is fine.
+
+use std::fmt;
+
+use super::{override_languages, phrase};
+use crate::memory::lang::deobfuscate;
+use crate::memory::lang::escape::is_unseen;
+use crate::secrets;
+
+/// Maximum characters of a statement.
+pub const MOST_CHARS: usize = 1_000;
+
+/// Reason why a statement is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalReason {
+    /// Nothing in it to keep.
+    Empty,
+    /// Too many characters: this many.
+    TooLong(usize),
+    /// Invisible characters.
+    Unseen,
+    /// A secret, found by this rule.
+    Secret(&'static str),
+    /// Text about the agent's instructions.
+    Instructions,
+}
+
+impl fmt::Display for RefusalReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the text is empty"),
+            Self::TooLong(chars) => write!(
+                f,
+                "the text has {chars} characters, the limit is {MOST_CHARS}: shorten or split it"
+            ),
+            Self::Unseen => f.write_str(
+                "the text contains control characters or text-direction marks: remove them",
+            ),
+            Self::Secret(rule) => {
+                write!(
+                    f,
+                    "the text contains a secret ({rule}): say where the secret is kept instead"
+                )
+            }
+            Self::Instructions => f.write_str(
+                "the text is about the agent's own instructions: write a rule about the project",
+            ),
+        }
+    }
+}
+
+/// Returns the reason why `statement` must not be kept, if there is one.
+pub fn statement_refusal(statement: &str) -> Option<RefusalReason> {
+    if statement.chars().all(|c| c.is_whitespace() || is_unseen(c)) {
+        return Some(RefusalReason::Empty);
+    }
+    let chars = statement.chars().count();
+    if chars > MOST_CHARS {
+        return Some(RefusalReason::TooLong(chars));
+    }
+    text_refusal(statement)
+}
+
+/// Returns the reason why a text of any length must not be kept, if there is one.
+pub(crate) fn text_refusal(text: &str) -> Option<RefusalReason> {
+    // Control characters, direction overrides and tag characters. Invisible joiners and separators
+    // of words are allowed: they come with text from web pages.
+    let is_harmful = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
+    };
+    if text.contains(is_harmful) {
+        return Some(RefusalReason::Unseen);
+    }
+    if let Some(rule) = secrets::detect_secret(text.as_bytes()) {
+        return Some(RefusalReason::Secret(rule));
+    }
+    let plain = deobfuscate::fold_lookalikes(text);
+    let is_about_instructions = phrase::MARKS.iter().any(|mark| plain.contains(mark))
+        || override_languages::has_cjk_override(&plain)
+        || has_override_phrase(&plain)
+        || Some(deobfuscate::decode_digits(&plain))
+            .filter(|spelt| *spelt != plain)
+            .is_some_and(|spelt| has_override_phrase(&spelt));
+    is_about_instructions.then_some(RefusalReason::Instructions)
+}
+
+fn has_override_phrase(text: &str) -> bool {
+    let clauses = deobfuscate::split_clauses(text);
+    // Ends of sentences may be there to hide it.
+    let whole: Vec<&str> = clauses.iter().flatten().map(String::as_str).collect();
+    override_languages::overrides_instructions(&whole)
+        || whole.iter().any(|word| phrase::SQUEEZED.iter().any(|it| word.contains(it)))
+        || clauses.iter().enumerate().any(|(number, clause)| {
+            let words: Vec<&str> = clause.iter().map(String::as_str).collect();
+            override_languages::overrides_instructions(&words)
+                || phrase::ALL.iter().any(|it| phrase::occurs_in(it, &words, number == 0))
+        })
+}

@@ -1,0 +1,9 @@
+//! Notes and statements, and the enums that describe them.
+
+pub(crate) mod estimate;
+pub(crate) mod note;
+pub(crate) mod statement;
+
+pub use estimate::estimate;
+pub use note::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
+pub use statement::NoteStatement;

@@ -1,0 +1,269 @@
+//! Notes, and the enums that describe them.
+
+use std::fmt;
+
+use crate::base::clock::Timestamp;
+use crate::base::project::ProjectId;
+use crate::error::{Error, Result};
+
+/// One thing that is remembered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Short id, as people use it.
+    pub id: NoteId,
+    /// Kind of content.
+    pub kind: NoteKind,
+    /// The statement: a clean imperative, with its negation.
+    pub text: String,
+    /// The user's own words, where they differ.
+    pub quote: Option<String>,
+    /// Origin, which decides the trust.
+    pub source: NoteSource,
+    /// Projects in which it applies.
+    pub scope: NoteScope,
+    /// Files to which it applies, as a glob from the project's root; all if none.
+    pub paths: Option<String>,
+    /// Subject: of two notes on one topic the newer counts.
+    pub topic: Option<String>,
+    /// State: only active notes are rules.
+    pub status: NoteStatus,
+    /// Number of times that it was said, seen or confirmed.
+    pub evidence: u64,
+    /// A high estimate of its length in tokens, made when it was written.
+    pub tokens: u32,
+    /// When it was first said.
+    pub created: Timestamp,
+    /// When it was last said, or changed.
+    pub updated: Timestamp,
+    /// The note that replaced it.
+    pub superseded_by: Option<NoteId>,
+    /// True if it was delivered often, and no agent ever used it.
+    pub idle: bool,
+}
+
+impl Note {
+    /// How far it is trusted.
+    pub fn trust(&self) -> NoteTrust {
+        self.source.trust()
+    }
+
+    /// True if agents noted it in two sessions or more, and the user has not confirmed it yet.
+    pub fn is_proposed(&self) -> bool {
+        self.status == NoteStatus::Candidate
+            && self.source == NoteSource::Agent
+            && self.evidence >= 2
+    }
+}
+
+/// Short, permanent id of a note.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NoteId(String);
+
+impl NoteId {
+    /// Characters in an id.
+    const LENGTH: usize = 8;
+    /// Characters that cannot be mistaken for each other.
+    const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+    /// Makes a random id; the caller checks that it is unused.
+    pub fn fresh() -> Self {
+        let letter = |_| char::from(Self::ALPHABET[fastrand::usize(..Self::ALPHABET.len())]);
+        Self((0..Self::LENGTH).map(letter).collect())
+    }
+
+    /// Parses an id that somebody typed.
+    pub fn parse(text: &str) -> Result<Self> {
+        let valid =
+            text.len() == Self::LENGTH && text.bytes().all(|byte| Self::ALPHABET.contains(&byte));
+        if valid {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(Error::usage(format!(
+            "invalid memory id {text:?}: expected {} of these characters: {}",
+            Self::LENGTH,
+            String::from_utf8_lossy(Self::ALPHABET)
+        )))
+    }
+
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for NoteId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+words! {
+    /// Kind of a note's content.
+    NoteKind: "memory kind" {
+        /// The user corrected the agent.
+        Correction = "correction",
+        /// The user said how things are to be done.
+        Preference = "preference",
+        /// A fact about the project.
+        ProjectKnowledge = "project-knowledge",
+        /// How the project is built, run and shipped.
+        Devops = "devops",
+        /// Something that failed, and what made it work.
+        Failure = "failure",
+    }
+}
+
+words! {
+    /// Origin of a note.
+    NoteSource: "memory source" {
+        /// The user said it to an agent.
+        User = "user",
+        /// The user typed it for us: `recoup memory add`.
+        Manual = "manual",
+        /// A file of the repository that the user has accepted.
+        Team = "team",
+        /// Another program's memory.
+        Import = "import",
+        /// An agent whose client the user allows to record rules noted it as their words.
+        AllowedAgent = "allowed-agent",
+        /// An agent noted it for the user, who has not confirmed it.
+        Agent = "agent",
+        /// A model, or we ourselves, found it in a conversation.
+        Extraction = "extraction",
+        /// Output of a tool, a file or a web page.
+        Tool = "tool",
+    }
+}
+
+words! {
+    /// How far a note is trusted, the least first. Only what the user said, or agreed to,
+    /// becomes a rule by itself.
+    NoteTrust: "trust level" {
+        /// Nobody vouches for it: it never becomes a rule, whatever it says.
+        Untrusted = "untrusted",
+        /// Inferred: evidence, or the user, makes it a rule.
+        Inferred = "inferred",
+        /// An agent that the user allows to record rules says that they said it.
+        Recorded = "recorded",
+        /// The user has agreed to it.
+        Agreed = "agreed",
+        /// The user said it.
+        Stated = "stated",
+    }
+}
+
+words! {
+    /// State of a note.
+    NoteStatus: "memory status" {
+        /// Waits for evidence, or for the user.
+        Candidate = "candidate",
+        /// Counts as a rule.
+        Active = "active",
+        /// Replaced by a newer note on its topic.
+        Superseded = "superseded",
+        /// Given up; no longer counts.
+        Retired = "retired",
+    }
+}
+
+impl NoteTrust {
+    /// Heading above notes with this trust.
+    pub(crate) fn heading(self) -> &'static str {
+        match self {
+            Self::Stated => "The user said",
+            Self::Agreed => "Rules of the team, accepted by the user",
+            Self::Recorded => "Said by the user, as an agent that they allow to do so recorded it",
+            Self::Inferred | Self::Untrusted => "Learned from earlier work, not said by the user",
+        }
+    }
+}
+
+impl NoteSource {
+    /// Trust in statements from this source.
+    pub(crate) fn trust(self) -> NoteTrust {
+        match self {
+            Self::User | Self::Manual => NoteTrust::Stated,
+            Self::Team => NoteTrust::Agreed,
+            Self::AllowedAgent => NoteTrust::Recorded,
+            Self::Import | Self::Agent | Self::Extraction => NoteTrust::Inferred,
+            Self::Tool => NoteTrust::Untrusted,
+        }
+    }
+
+    /// Initial status of a statement from this source.
+    pub(crate) fn first_status(self) -> NoteStatus {
+        match self.trust() {
+            NoteTrust::Stated | NoteTrust::Agreed | NoteTrust::Recorded => NoteStatus::Active,
+            NoteTrust::Inferred | NoteTrust::Untrusted => NoteStatus::Candidate,
+        }
+    }
+}
+
+/// Projects in which a note applies; stored as `universal` or `project:ID`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoteScope {
+    /// Everywhere: only when the user says so.
+    Universal,
+    /// In one project, its worktrees and clones.
+    Project(ProjectId),
+}
+
+impl NoteScope {
+    /// Reads a scope's text.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text.split_once(':') {
+            None if text == "universal" => Ok(Self::Universal),
+            Some(("project", id)) => ProjectId::parse(id).map(Self::Project),
+            _ => Err(Error::usage(format!(
+                "invalid scope {text:?}: expected universal or project:ID"
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for NoteScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Universal => f.write_str("universal"),
+            Self::Project(id) => write!(f, "project:{id}"),
+        }
+    }
+}
+
+/// Defines an enum whose words are stored, shown and parsed.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident: $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// All variants.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The word that is stored and shown.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            /// Parses a word.
+            pub fn parse(word: &str) -> $crate::error::Result<Self> {
+                Self::ALL.iter().copied().find(|it| it.as_str() == word).ok_or_else(|| {
+                    let all: Vec<&str> = Self::ALL.iter().map(|it| it.as_str()).collect();
+                    $crate::error::Error::usage(format!("invalid {} {word:?}: expected one of {}", $what, all.join(", ")))
+                })
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    };
+}
+
+pub(crate) use words;

@@ -1,0 +1,121 @@
+//! Selection of rules: their order by importance, and the few that concern a prompt or a tool call, by
+//! its files or by the actions that it names. Mostly there are none.
+
+use std::cmp::{Ordering, Reverse};
+
+use crate::base::glob::{self, SlashMatching};
+use crate::memory::model::note::{Note, NoteKind, NoteScope};
+use crate::memory::recall::inject::block::{InjectionContext, RulesBlock};
+use crate::memory::recall::search::split_words;
+
+/// Least score of a rule that concerns the matter.
+pub const THRESHOLD: f64 = 0.5;
+
+/// Most rules at once; more would be noise.
+const MOST: usize = 3;
+
+/// Least share of the best score: weaker rules are beside the point.
+const OF_BEST: f64 = 0.6;
+
+/// Evidence beyond 2⁴ makes no difference.
+const MOST_EVIDENCE: u32 = 4;
+
+const SOME: &str = "Recorded statements of the user that concern this. Where you apply one, \
+cite it: (applied from memory: <rule>)\n";
+
+/// A note that search found, and how well it fits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleCandidate {
+    /// The note.
+    pub note: Note,
+    /// Score, from 0 to 1.
+    pub score: f64,
+}
+
+/// The prompt or the call for which rules are selected.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TouchedFiles<'a> {
+    /// Files that a call touches, from the project's root; empty if that is not known.
+    pub touches: &'a [&'a str],
+}
+
+/// Makes a block of at most three of `candidates`, the best first. None if nothing fits well, or
+/// this context has it already.
+pub fn select_concerning(
+    candidates: &[RuleCandidate],
+    moment: TouchedFiles<'_>,
+    context: &InjectionContext<'_>,
+    stale: impl Fn(&Note) -> Option<String>,
+) -> Option<RulesBlock> {
+    let fits = |it: &&RuleCandidate| {
+        it.score >= THRESHOLD && context.accepts(&it.note) && moment.concern(&it.note)
+    };
+    let mut fitting: Vec<&RuleCandidate> = candidates.iter().filter(fits).collect();
+    fitting
+        .sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| by_importance(&a.note, &b.note)));
+    let best = fitting.first()?.score;
+    fitting.retain(|it| it.score >= best * OF_BEST);
+    fitting.truncate(MOST);
+    // Rules of one trust stand together, under one title.
+    let mut rules: Vec<&Note> = fitting.iter().map(|it| &it.note).collect();
+    rules.sort_by_key(|note| Reverse(note.trust()));
+    RulesBlock::in_order(&rules, context.budget, SOME, stale)
+}
+
+impl TouchedFiles<'_> {
+    /// True if a note applies to all files, or to one that the call touches.
+    pub(crate) fn concern(&self, note: &Note) -> bool {
+        let Some(glob) = note.paths.as_deref() else { return true };
+        if self.touches.is_empty() {
+            return true;
+        }
+        let Ok(glob) = glob::compile_glob(glob, SlashMatching::Separates) else { return false };
+        self.touches.iter().any(|path| glob.is_match(path))
+    }
+}
+
+/// Compares by importance, the most important first: trust, notes that are used at all,
+/// corrections, the project before everywhere, evidence, what was said later.
+///
+/// Evidence counts in powers of two, and of the times the first one: otherwise a rule would move
+/// whenever it is confirmed or cited, and the text for agents would change although no rule has.
+pub fn by_importance(a: &Note, b: &Note) -> Ordering {
+    let rank = |note: &Note| {
+        (
+            Reverse(note.trust()),
+            note.idle,
+            note.kind != NoteKind::Correction,
+            note.scope == NoteScope::Universal,
+            Reverse(note.evidence.max(1).ilog2().min(MOST_EVIDENCE)),
+            Reverse(note.created),
+        )
+    };
+    rank(a).cmp(&rank(b)).then_with(|| (&a.text, &a.paths, &a.id).cmp(&(&b.text, &b.paths, &b.id)))
+}
+
+/// Actions on what others see. Names of lesser ones occur in too many rules.
+const DEEDS: [&str; 9] =
+    ["push", "commit", "merge", "rebase", "release", "publish", "deploy", "migrate", "rollback"];
+
+/// Words behind an action that do not change its meaning.
+const WITH: [&str; 6] = ["message", "messages", "directly", "straight", "force", "branches"];
+
+/// Returns the actions in a name: of a sub-command, or of a server's tool.
+pub fn named_actions(name: &str) -> Vec<&'static str> {
+    let lower = name.to_lowercase();
+    let parts: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    DEEDS.into_iter().filter(|deed| parts.contains(deed)).collect()
+}
+
+/// True if a rule is about the action. "Push notifications" and "release notes" are things: the
+/// action must be followed by a small word, or by nothing.
+pub(crate) fn is_about_action(rule: &str, deed: &str) -> bool {
+    let of_deed = split_words(deed).into_iter().next().and_then(|word| word.stem);
+    let said = split_words(rule);
+    let ends = |at: usize| {
+        said.get(at + 1).is_none_or(|next| next.is_small || WITH.contains(&next.exact.as_str()))
+    };
+    said.iter().enumerate().any(|(at, word)| {
+        (word.exact == deed || (word.stem.is_some() && word.stem == of_deed)) && ends(at)
+    })
+}

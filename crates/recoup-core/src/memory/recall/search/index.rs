@@ -1,0 +1,160 @@
+//! Word index: an FTS5 table beside `count_notes`, which stores the forms of words and is read one word
+//! at a time.
+//!
+//! FTS5 only lists the rows of a word, newest first and up to a limit: its own `bm25()` goes
+//! through every row that has any of the words, twice. The table keeps the forms as text, so that a
+//! row can be ranked without splitting it again, and deleted without knowing its text.
+
+use rusqlite::{Connection, params};
+
+use crate::error::Result;
+use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::lang::forms::{HEAD, STEM, WordStemmer, head};
+use crate::memory::lang::tokenizer::{MOST_TEXT, WordSort, tokenize};
+
+/// Schema of the table. `secure-delete` removes the words of a deleted row from the index at once,
+/// so that forgotten notes leave nothing.
+pub(crate) const WORDS: &str = "
+CREATE VIRTUAL TABLE words USING fts5(
+    forms, detail=none, columnsize=0, tokenize=\"ascii tokenchars '~^.@:'\"
+);
+INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
+";
+
+/// Separator before whole identifiers in the stored forms.
+pub(super) const WHOLES: &str = "|";
+/// Prefix of a note's scope.
+pub(super) const SCOPE: char = '@';
+
+/// Indexes a note, or updates its index. The row must be in `count_notes` already.
+pub fn index_note(
+    connection: &Connection,
+    row: i64,
+    text: &str,
+    topic: Option<&str>,
+) -> Result<()> {
+    // Each word with its other forms behind it, then whole identifiers.
+    let forms = WordStemmer::default();
+    let mut words = String::with_capacity(text.len().min(MOST_TEXT) * 3);
+    let mut wholes = String::new();
+    let mut take = |word: &str, sort: WordSort| {
+        let out = if sort == WordSort::Whole { &mut wholes } else { &mut words };
+        out.push_str(word);
+        if let Some(stem) = forms.stem(word, sort) {
+            out.extend([" ", STEM, &stem]);
+            if let Some(head) = head(word, sort) {
+                out.extend([" ", HEAD, head]);
+            }
+        }
+        out.push(' ');
+    };
+    tokenize(text, &mut take);
+    tokenize(topic.unwrap_or_default(), &mut take);
+    connection
+        .execute_cached(
+            "INSERT OR REPLACE INTO words (rowid, forms)
+             VALUES (?1, ?2 || coalesce((SELECT '@' || scope FROM notes WHERE row = ?1), ''))",
+            params![row, format!("{words}{WHOLES} {wholes}")],
+        )
+        .doing("cannot index a memory")?;
+    Ok(())
+}
+
+/// Removes a note from the index, without a trace.
+pub fn unindex_note(connection: &Connection, row: i64) -> Result<()> {
+    connection
+        .execute_cached("DELETE FROM words WHERE rowid = ?1", [row])
+        .doing("cannot remove a memory from the index")?;
+    Ok(())
+}
+
+/// Index size, in pages, up to which there is one segment. A larger one may have a few, because
+/// merging them holds up others.
+const SMALL: i64 = 256;
+const PARTS: i64 = 4;
+
+/// Merges the segments of the index: each word is looked up in all of them.
+pub(crate) fn merge_segments(connection: &Connection) -> Result<()> {
+    const TIDYING: &str = "cannot optimize the index of memories";
+    let (parts, pages): (i64, i64) = connection
+        .query_row("SELECT count(DISTINCT segid), count(*) FROM words_idx", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .doing(TIDYING)?;
+    let most = if pages <= SMALL { 1 } else { PARTS };
+    if parts > most {
+        connection.execute("INSERT INTO words (words) VALUES ('optimize')", []).doing(TIDYING)?;
+    }
+    Ok(())
+}
+
+/// Returns the rows that match, newest first, and no more than `most`.
+pub(super) fn newest_rows(
+    connection: &Connection,
+    asked: &IndexQuery<'_>,
+    most: usize,
+) -> Result<Vec<i64>> {
+    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
+               ORDER BY rowid DESC LIMIT ?3";
+    query_rows(connection, sql, asked, most)
+}
+
+/// Returns the rows that match, oldest first, and no more than `most`.
+pub(super) fn oldest_rows(
+    connection: &Connection,
+    asked: &IndexQuery<'_>,
+    most: usize,
+) -> Result<Vec<i64>> {
+    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
+               ORDER BY rowid LIMIT ?3";
+    query_rows(connection, sql, asked, most)
+}
+
+fn query_rows(
+    connection: &Connection,
+    sql: &str,
+    asked: &IndexQuery<'_>,
+    most: usize,
+) -> Result<Vec<i64>> {
+    let mut all: Vec<String> = asked.forms.iter().map(|form| format!("\"{form}\"")).collect();
+    if asked.open
+        && let Some(last) = all.last_mut()
+    {
+        last.push_str(" *");
+    }
+    if !asked.scopes.is_empty() {
+        let scopes = asked.scopes.iter().map(|scope| format!("\"{SCOPE}{scope}\""));
+        all.push(format!("({})", scopes.collect::<Vec<_>>().join(" OR ")));
+    }
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let below = asked.below.unwrap_or(i64::MAX);
+    let values = params![all.join(" AND "), below, most, asked.above];
+    let reading = || -> rusqlite::Result<Vec<i64>> {
+        connection.prepare_cached(sql)?.query_map(values, |row| row.get(0))?.collect()
+    };
+    reading().doing("cannot search the memories")
+}
+
+/// Query of the index: forms that a row must all have, in one of some scopes. Nothing that the user
+/// typed is ever read as FTS5 syntax: forms have letters, digits and dots, and are quoted.
+#[derive(Debug, Default)]
+pub(super) struct IndexQuery<'a> {
+    pub(super) forms: &'a [&'a str],
+    /// True if the last form is only the beginning of a word.
+    pub(super) open: bool,
+    /// Upper bound: only older rows.
+    pub(super) below: Option<i64>,
+    /// Lower bound: only newer rows.
+    pub(super) above: i64,
+    /// Scopes to search; all if empty.
+    pub(super) scopes: &'a [String],
+}
+
+/// Returns the approximate number of notes; exact if none was deleted.
+pub(super) fn count_notes(connection: &Connection) -> Result<i64> {
+    connection
+        .prepare_cached("SELECT max(row) FROM notes")
+        .and_then(|mut statement| statement.query_row([], |row| row.get::<_, Option<i64>>(0)))
+        .map(Option::unwrap_or_default)
+        .doing("cannot count the memories")
+}

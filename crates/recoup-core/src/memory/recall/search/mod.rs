@@ -1,0 +1,227 @@
+//! Full-text search of notes: split for code, stemmed, ranked.
+//!
+//! Writers of a note call [`index_note`] in the same transaction, after its row is in `notes`, and
+//! again when its text, topic or scope changes; on deletion they call [`unindex_note`]. A
+//! [`SearchHit`] has two figures: `score` orders the answers to one query, `fit` tells whether a
+//! note is about the same thing at all, and compares with `FITS` whatever the query.
+
+mod index;
+mod postings;
+mod rank;
+mod terms;
+
+use std::cmp::Reverse;
+
+use postings::{PostingWalk, SearchEffort};
+use rank::{NoteRanker, NoteScore};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
+use terms::QueryTerms;
+
+use crate::error::Result;
+use crate::memory::db::sql::SqlContext as _;
+use crate::memory::model::note::{NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
+
+pub use index::{index_note, unindex_note};
+
+pub(crate) use crate::memory::lang::tokenizer::WordSort;
+use crate::memory::lang::{forms, tokenizer};
+pub(crate) use index::{WORDS, merge_segments};
+
+const READING_NOTE: &str = "cannot read a memory";
+
+/// Search query, with its filters.
+#[derive(Debug, Clone)]
+pub struct SearchQuery<'a> {
+    /// Text that the user typed: words, a sentence, a whole prompt. Nothing in it is syntax.
+    pub text: &'a str,
+    /// Scopes to search; all if empty.
+    pub scopes: &'a [NoteScope],
+    /// Statuses to include; superseded and retired notes are found only if named.
+    pub statuses: &'a [NoteStatus],
+    /// Kinds to include; all if empty.
+    pub kinds: &'a [NoteKind],
+    /// Minimum trust.
+    pub trust: NoteTrust,
+    /// Maximum number of hits.
+    pub limit: usize,
+}
+
+impl<'a> SearchQuery<'a> {
+    /// Creates a query for ten active notes of any kind, in all scopes.
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            scopes: &[],
+            statuses: &[NoteStatus::Active],
+            kinds: &[],
+            trust: NoteTrust::Untrusted,
+            limit: 10,
+        }
+    }
+}
+
+/// A note that was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SearchHit {
+    /// Row in `notes`.
+    pub row: i64,
+    /// Quality as an answer, 0 to 1.
+    pub score: f32,
+    /// Confidence that it is about the same thing at all, 0 to 1.
+    pub fit: f32,
+}
+
+/// Returns the notes that answer a query, best first.
+pub fn find_notes(connection: &Connection, query: &SearchQuery<'_>) -> Result<Vec<SearchHit>> {
+    let mut hits = ranked_hits(connection, query, SearchEffort::ASKED)?;
+    hits.truncate(query.limit);
+    Ok(hits)
+}
+
+/// Minimum fit of a note that is delivered unasked.
+pub(crate) const FITS: f32 = 0.5;
+
+/// Returns the notes that fit the subject of a prompt, best first, if any do. They may go into a
+/// context that did not ask for them.
+pub fn find_fitting_notes(
+    connection: &Connection,
+    query: &SearchQuery<'_>,
+) -> Result<Vec<SearchHit>> {
+    let mut hits = ranked_hits(connection, query, SearchEffort::UNASKED)?;
+    hits.retain(|hit| hit.fit >= FITS);
+    hits.truncate(query.limit);
+    Ok(hits)
+}
+
+/// A word as search knows it, for comparing texts.
+#[derive(Debug)]
+pub(crate) struct SearchWord {
+    /// Folded text.
+    pub(crate) exact: String,
+    /// Stem, if it has one.
+    pub(crate) stem: Option<String>,
+    pub(crate) sort: WordSort,
+    /// True for a stop word.
+    pub(crate) is_small: bool,
+}
+
+/// Returns the words of a text, in order.
+pub(crate) fn split_words(text: &str) -> Vec<SearchWord> {
+    let forms = forms::WordStemmer::default();
+    let mut words = Vec::new();
+    tokenizer::tokenize(text, |word, sort| {
+        let stem = forms.stem(word, sort).map(std::borrow::Cow::into_owned);
+        words.push(SearchWord {
+            exact: word.to_owned(),
+            stem,
+            sort,
+            is_small: forms::is_stop_word(word),
+        });
+    });
+    words
+}
+
+/// Opens an empty memory that lives as long as its connection, for measuring search alone.
+pub fn open_in_memory() -> Result<Connection> {
+    let create = || {
+        let connection = Connection::open_in_memory()?;
+        connection.execute_batch(crate::memory::db::schema::TABLES)?;
+        connection.execute_batch(WORDS)?;
+        Ok(connection)
+    };
+    create().doing("cannot create an in-memory database")
+}
+
+/// Maximum number of notes that are read to find those that are ranked.
+const LOOKED_AT: usize = 1_000;
+
+/// Returns all notes that were ranked for a query, best first. Everything is read from one state of
+/// the file, which also spares a lock for each row.
+fn ranked_hits(
+    connection: &Connection,
+    query: &SearchQuery<'_>,
+    effort: SearchEffort,
+) -> Result<Vec<SearchHit>> {
+    if !connection.is_autocommit() {
+        return search_rows(connection, query, effort);
+    }
+    let transaction = connection.unchecked_transaction().doing("cannot search the memories")?;
+    search_rows(&transaction, query, effort)
+}
+
+fn search_rows(
+    connection: &Connection,
+    query: &SearchQuery<'_>,
+    effort: SearchEffort,
+) -> Result<Vec<SearchHit>> {
+    let terms = QueryTerms::of(query.text);
+    if terms.words.is_empty() || query.limit == 0 {
+        return Ok(Vec::new());
+    }
+    let scopes: Vec<String> = query.scopes.iter().map(ToString::to_string).collect();
+    let mut walk = PostingWalk::new(connection, &scopes, effort)?;
+    let weights = walk.read_all(&terms)?;
+    let ranker = NoteRanker::new(&terms, &weights);
+    let mut hits = Vec::with_capacity(effort.ranked);
+    let mut notes = NoteReader::of(connection, query, &scopes)?;
+    for row in walk.best_rows(LOOKED_AT) {
+        if let Some((answer, tie)) = notes.score_row(row, &ranker)?.filter(|it| it.0.score > 0.0) {
+            hits.push((SearchHit { row, score: answer.score, fit: answer.fit }, tie));
+        }
+        if hits.len() == effort.ranked {
+            break;
+        }
+    }
+    // Smaller differences are a tie.
+    #[expect(clippy::cast_possible_truncation, reason = "a score is at most 1")]
+    let rounded = |score: f32| (score * 1_000.0).round() as i32;
+    hits.sort_unstable_by_key(|(hit, tie)| (Reverse(rounded(hit.score)), Reverse(*tie)));
+    Ok(hits.into_iter().map(|(hit, _)| hit).collect())
+}
+
+/// Tie-break between notes with equal scores: evidence, then recency, then the row.
+type TieBreak = (i64, i64, i64);
+
+/// Reader of notes for a query: one statement for all rows, and no copies of their text.
+struct NoteReader<'a> {
+    statement: CachedStatement<'a>,
+    query: &'a SearchQuery<'a>,
+    scopes: &'a [String],
+}
+
+impl<'a> NoteReader<'a> {
+    fn of(
+        connection: &'a Connection,
+        query: &'a SearchQuery<'a>,
+        scopes: &'a [String],
+    ) -> Result<Self> {
+        let sql = "SELECT status, scope, source, kind, evidence, updated, words_content.c0
+                   FROM notes JOIN words_content ON words_content.id = notes.row
+                   WHERE notes.row = ?1";
+        let statement = connection.prepare_cached(sql).doing(READING_NOTE)?;
+        Ok(Self { statement, query, scopes })
+    }
+
+    /// Returns a note's score and its tie-break, or `None` if the query does not admit it.
+    fn score_row(
+        &mut self,
+        row: i64,
+        ranker: &NoteRanker<'_>,
+    ) -> Result<Option<(NoteScore, TieBreak)>> {
+        let (query, scopes) = (self.query, self.scopes);
+        let read = |found: &Row<'_>| {
+            let text = |n| found.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
+            let (status, scope, source, kind) = (text(0)?, text(1)?, text(2)?, text(3)?);
+            let is_admitted = query.statuses.iter().any(|it| it.as_str() == status)
+                && (scopes.is_empty() || scopes.iter().any(|it| it == scope))
+                && (query.kinds.is_empty() || query.kinds.iter().any(|it| it.as_str() == kind))
+                && NoteSource::parse(source).is_ok_and(|source| source.trust() >= query.trust);
+            if !is_admitted {
+                return Ok(None);
+            }
+            let tie = (found.get(4)?, found.get(5)?, row);
+            Ok(Some((ranker.score_note(text(6)?), tie)))
+        };
+        self.statement.query_row([row], read).optional().map(Option::flatten).doing(READING_NOTE)
+    }
+}

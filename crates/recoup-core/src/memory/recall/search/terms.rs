@@ -1,0 +1,290 @@
+//! Terms of a query: its words, the compounds that they may form, and their synonyms: short and long
+//! names, two spellings, verbs that no stemmer brings together. Only queries are expanded by these.
+
+use crate::memory::lang::forms::{HEAD, STEM, WordStemmer, head, is_request_word, is_stop_word};
+use crate::memory::lang::tokenizer::{WordSort, tokenize};
+
+/// Maximum number of words of a query.
+const MOST: usize = 40;
+/// Maximum words of a query whose neighbours are tried as one identifier; longer ones are prose.
+const MOST_JOINED: usize = 10;
+
+/// A word of a query.
+#[derive(Debug)]
+pub(super) struct QueryTerm {
+    /// Word as it was typed, folded.
+    pub(super) exact: String,
+    /// Stem with its prefix, as the index has it.
+    pub(super) stem: Option<String>,
+    /// Beginning with its prefix.
+    pub(super) head: Option<String>,
+    /// Synonyms.
+    pub(super) kin: Vec<&'static str>,
+    /// Position among the query's words.
+    pub(super) at: usize,
+    /// True if it is only a beginning: one character of a script that is indexed in pairs.
+    pub(super) open: bool,
+    /// True for a stop word, which only decides between notes that others found.
+    pub(super) stop: bool,
+    sort: WordSort,
+}
+
+/// Several words that may be one identifier.
+#[derive(Debug)]
+pub(super) struct CompoundTerm {
+    pub(super) exact: String,
+    /// Synonyms.
+    pub(super) kin: Vec<&'static str>,
+    /// Positions of its words in the query.
+    pub(super) places: std::ops::Range<usize>,
+}
+
+/// Terms of a query.
+#[derive(Debug, Default)]
+pub(super) struct QueryTerms {
+    pub(super) words: Vec<QueryTerm>,
+    pub(super) joins: Vec<CompoundTerm>,
+}
+
+/// All words of a query, in order, before some are selected.
+#[derive(Default)]
+struct QueryWords {
+    words: Vec<(String, WordSort)>,
+    joins: Vec<CompoundTerm>,
+}
+
+impl QueryTerms {
+    /// Parses a query. The most specific words are kept: identifiers and numbers first, then long
+    /// words. Stop words count in short queries: `make test`.
+    pub(super) fn of(text: &str) -> Self {
+        let said = QueryWords::of(text);
+        let forms = WordStemmer::default();
+        let only_stops = said.words.iter().all(|(word, sort)| is_stop_term(word, *sort));
+        let brief = said.words.len() <= MOST_JOINED;
+        let mut terms = Self::default();
+        let mut seen = std::collections::HashSet::<_, foldhash::fast::RandomState>::default();
+        for (at, (word, sort)) in said.words.iter().enumerate() {
+            let (sort, stop) = (*sort, !only_stops && is_stop_term(word, *sort));
+            let stem = forms.stem(word, sort).map(|stem| format!("{STEM}{stem}"));
+            let fresh = seen.insert(stem.clone().unwrap_or_else(|| word.clone()));
+            if fresh && (brief || !stop) {
+                let head = head(word, sort).filter(|_| !stop).map(|head| format!("{HEAD}{head}"));
+                let kin = synonyms(stem.as_deref().unwrap_or(word)).collect();
+                let open = sort == WordSort::Tail;
+                terms.words.push(QueryTerm {
+                    exact: word.clone(),
+                    stem,
+                    head,
+                    kin,
+                    at,
+                    open,
+                    stop,
+                    sort,
+                });
+            }
+        }
+        if terms.words.len() > MOST {
+            terms.words.sort_by_key(|term| {
+                let sort = match term.sort {
+                    WordSort::Part | WordSort::Whole => 100,
+                    WordSort::Number => 50,
+                    WordSort::Plain | WordSort::Pair | WordSort::Tail => 0,
+                };
+                std::cmp::Reverse(sort + term.exact.len())
+            });
+            terms.words.truncate(MOST);
+            terms.words.sort_by_key(|term| term.at);
+        }
+        terms.joins = said.joins;
+        terms.joins.truncate(MOST);
+        terms
+    }
+}
+
+impl QueryTerm {
+    /// True if it can be part of a name: no request word and no number.
+    pub(super) fn can_be_name(&self) -> bool {
+        matches!(self.sort, WordSort::Plain | WordSort::Part)
+            && !self.stop
+            && !is_request_word(&self.exact)
+    }
+
+    /// Returns the form with the most rows, its beginning aside.
+    pub(super) fn widest_form(&self) -> &str {
+        self.stem.as_deref().unwrap_or(&self.exact)
+    }
+}
+
+fn is_stop_term(word: &str, sort: WordSort) -> bool {
+    match sort {
+        WordSort::Plain | WordSort::Part => is_stop_word(word),
+        _ => false,
+    }
+}
+
+impl QueryWords {
+    fn of(text: &str) -> Self {
+        let mut said = Self::default();
+        let mut parts = 0;
+        let mut pairs = 0;
+        tokenize(text, |word, sort| {
+            match sort {
+                // All the parts; else the name without its number (`python3`).
+                WordSort::Whole if parts > 1 => {
+                    let end = said.words.len();
+                    said.push_join(end - parts.min(end)..end);
+                }
+                WordSort::Tail if pairs > 0 => {}
+                _ => said.words.push((word.to_owned(), sort)),
+            }
+            parts = if sort == WordSort::Part { parts + 1 } else { 0 };
+            pairs = if sort == WordSort::Pair { pairs + 1 } else { 0 };
+        });
+        let count = said.words.len();
+        if count <= MOST_JOINED {
+            (1..count).for_each(|start| said.push_join(start - 1..start + 1));
+            if (3..=5).contains(&count) {
+                said.push_join(0..count);
+            }
+        }
+        said
+    }
+
+    fn push_join(&mut self, places: std::ops::Range<usize>) {
+        let joinable =
+            |(_, sort): &(String, WordSort)| matches!(sort, WordSort::Plain | WordSort::Part);
+        if self.words[places.clone()].iter().all(joinable) {
+            let exact: String =
+                self.words[places.clone()].iter().map(|(word, _)| &**word).collect();
+            if self.joins.iter().all(|join| join.exact != exact) {
+                let kin = synonyms(&exact).collect();
+                self.joins.push(CompoundTerm { exact, kin, places });
+            }
+        }
+    }
+}
+
+/// Returns the synonyms of a form, as the index has them.
+fn synonyms(form: &str) -> impl Iterator<Item = &'static str> {
+    GROUPS.iter().filter(move |group| group.contains(&form)).flat_map(move |group| {
+        let others = group.iter().copied().filter(move |other| *other != form);
+        others.collect::<Vec<_>>()
+    })
+}
+
+/// Groups of synonyms, in the forms of the index: `~` marks a stem; short words have none.
+const GROUPS: &[&[&str]] = &[
+    &["db", "~databas"],
+    &["ci", "~pipelin"],
+    &["pr", "~pull", "pullrequest"],
+    &["~cli", "~command", "commandline"],
+    &["~env", "~environ"],
+    &["~config", "~configur", "~cfg", "~conf", "~set"],
+    &["~repo", "~repositori"],
+    &["~doc", "~document"],
+    &["~auth", "~authent", "~author", "~login"],
+    &["k8s", "~kubernet"],
+    &["~prod", "~product", "~prd"],
+    &["~stg", "~stage"],
+    &["~dev", "~develop"],
+    &["~dep", "~depend"],
+    &["~lib", "~librari"],
+    &["~pkg", "~packag"],
+    &["~dir", "~directori", "~folder"],
+    &["~param", "~paramet", "~argument", "~arg"],
+    &["fn", "~func", "~function"],
+    &["~var", "~variabl"],
+    &["~msg", "~messag"],
+    &["~err", "~error"],
+    &["~req", "~request"],
+    &["~perf", "~perform", "~speed"],
+    &["~async", "~asynchron"],
+    &["~sync", "~synchron", "~synchronis"],
+    &["~admin", "~administr"],
+    &["~app", "~applic"],
+    &["~img", "~imag"],
+    &["js", "~javascript"],
+    &["ts", "~typescript"],
+    &["py", "~python"],
+    &["~postgr", "~postgresql", "pg"],
+    &["~mongo", "~mongodb"],
+    &["~gql", "~graphql"],
+    &["~mail", "~email"],
+    &["tz", "~timezon"],
+    &["i18n", "~internation", "~local", "l10n", "~translat"],
+    &["a11y", "~access"],
+    &["e2e", "endtoend"],
+    &["~lint", "~linter"],
+    &["~log", "~logger"],
+    &["~format", "~formatt"],
+    &["~delet", "~remov", "~drop"],
+    &["~keep", "~kept", "~retain", "~retent"],
+    &["~send", "~sent"],
+    &["~build", "~built"],
+    &["~run", "~ran"],
+    &["~break", "~broke", "~broken"],
+    &["~write", "~wrote", "~written"],
+    &["~find", "~found"],
+    &["~lose", "~lost", "~loss"],
+    &["~begin", "~began", "~begun", "~start"],
+    &["~choos", "~chose", "~chosen", "~choic"],
+    &["~hold", "~held"],
+    &["~throw", "~threw", "~thrown"],
+    &["~forget", "~forgot", "~forgotten"],
+    &["~freez", "~froze", "~frozen"],
+    &["~stick", "~stuck"],
+    &["~timeout", "~deadlin"],
+    &["~expir", "~expiri"],
+    &["~forbid", "~forbidden", "~ban", "~prohibit"],
+    &["~deploy", "~rollout"],
+    &["~fast", "~quick"],
+    &["~licens", "~licenc"],
+    &["~color", "~colour"],
+    &["~behavior", "~behaviour"],
+    &["~center", "~centr"],
+    &["~catalog", "~catalogu"],
+    &["~gray", "~grey"],
+    &["~twice", "~duplic"],
+    &["~max", "~maximum"],
+    &["~min", "~minimum"],
+    &["~avg", "~averag"],
+    &["~num", "~number"],
+    &["id", "~identifi"],
+    &["~tmp", "~temp", "~temporari"],
+    &["~upgrad", "~updat", "~bump"],
+    &["~rollback", "~revert", "~undo"],
+    &["~cert", "~certif"],
+    &["~spec", "~specif"],
+    &["~auto", "~automat"],
+    &["~conn", "~connect"],
+    &["~src", "~sourc"],
+    &["~proto", "~protobuf"],
+    &["~docker", "~dockerfil"],
+    &["~optim", "~optimis"],
+    &["~serial", "~serialis"],
+    &["~initi", "~initialis", "~init"],
+    &["~password", "~passwd", "~credenti"],
+    &["~secret", "~credenti"],
+    &["ui", "~interfac"],
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_each_other() {
+        assert_eq!(synonyms("db").collect::<Vec<_>>(), ["~databas"]);
+        assert_eq!(synonyms("~databas").collect::<Vec<_>>(), ["db"]);
+        assert_eq!(synonyms("~zebra").count(), 0);
+    }
+
+    #[test]
+    fn a_mark_stands_before_every_stem() {
+        for form in GROUPS.iter().flat_map(|group| group.iter()) {
+            let word = form.trim_start_matches('~');
+            let has_stem = word.len() > 2 && word.chars().all(char::is_alphabetic);
+            assert!(!form.starts_with('~') || has_stem, "{form}");
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Programs with sub-commands, and how deep these go; and the prefixes of a command: variables, `sudo`,
+//! `timeout 60`, `npx`, `uv run`.
+
+use crate::memory::lang::word_lists::is_one_of;
+
+/// Programs with sub-commands; their options that take a value and may stand in front;
+/// and the sub-commands that have more below them (`*`: all of them).
+const SUBS: &[(&str, &str, &str)] = &[
+    ("git", "-C -c --git-dir --work-tree", "stash remote worktree submodule bisect lfs config"),
+    ("gh", "-R --repo", "*"),
+    ("glab", "-R --repo", "*"),
+    ("cargo", "--manifest-path --config -C --color -Z", "xtask nextest llvm-cov"),
+    ("rustup", "", "target component toolchain"),
+    ("npm", "--prefix -w --workspace -C", "run run-script config pkg"),
+    ("pnpm", "--filter -F -C --dir -w", "run config"),
+    ("yarn", "--cwd", "run workspace config"),
+    ("bun", "--cwd --filter", "run"),
+    ("deno", "", "task run"),
+    ("go", "-C", "mod tool work"),
+    (
+        "docker",
+        "-H --host -c --context --config",
+        "compose container image volume network system buildx builder context",
+    ),
+    ("kubectl", "-n --namespace --context --kubeconfig", "rollout config create delete get set"),
+    ("helm", "-n --namespace --kube-context", "repo"),
+    ("terraform", "-chdir", "state workspace"),
+    ("tofu", "-chdir", "state workspace"),
+    ("pulumi", "-s --stack -C", "stack config"),
+    ("aws", "--profile --region --output --endpoint-url", "*"),
+    ("gcloud", "--project --region --zone", "*"),
+    ("az", "", "*"),
+    ("pip", "", ""),
+    ("uv", "--directory --project", "pip tool python"),
+    ("poetry", "-C --directory", "self env"),
+    ("pipenv", "", ""),
+    ("pdm", "-p", ""),
+    ("hatch", "-e", "run env"),
+    ("conda", "", "env"),
+    ("tox", "-c", ""),
+    ("alembic", "-c", ""),
+    ("dotnet", "", "tool ef"),
+    ("bazel", "", ""),
+    ("bundle", "", ""),
+    ("gem", "", ""),
+    ("rails", "", ""),
+    ("mix", "", ""),
+    ("composer", "-d", "run"),
+    ("flutter", "", "pub"),
+    ("dart", "", "pub"),
+    ("swift", "", "package"),
+    ("brew", "", "services"),
+    ("apt", "-o -t", ""),
+    ("apt-get", "-o -t", ""),
+    ("dnf", "", ""),
+    ("yum", "", ""),
+    ("apk", "", ""),
+    ("pacman", "", ""),
+    ("snap", "", ""),
+    ("systemctl", "-H -M", ""),
+    ("nx", "", "run"),
+    ("turbo", "", "run"),
+    ("lerna", "", "run"),
+    ("ng", "", ""),
+    ("next", "", ""),
+    ("vite", "", ""),
+    ("prisma", "", "migrate db"),
+    ("playwright", "", ""),
+    ("cypress", "", ""),
+    ("wrangler", "", ""),
+    ("vercel", "", ""),
+    ("firebase", "", ""),
+    ("supabase", "", "db migration"),
+    ("heroku", "-a", ""),
+    ("fly", "-a", ""),
+    ("nix", "", "flake"),
+    ("jj", "-R", "git"),
+    ("hg", "-R", ""),
+    ("svn", "", ""),
+    ("openssl", "", ""),
+    ("redis-cli", "-h -p -n -a -u", ""),
+    ("recoup", "", "cache memory"),
+];
+
+/// Programs whose plain arguments are targets, with their options that take a value.
+const TARGETS: &[(&str, &str)] = &[
+    ("make", "-C -f -I -o -W"),
+    ("just", "-f -d --justfile --working-directory"),
+    ("task", "-d -t"),
+    ("rake", "-f"),
+    ("ninja", "-C -f"),
+    ("gradle", "-p -b -x --tests -P"),
+    ("mvn", "-f -pl -P -s"),
+    ("ant", "-f"),
+    ("invoke", "-c"),
+    ("fab", "-H"),
+    ("nox", "-s -f"),
+];
+
+/// Short names of sub-commands.
+const ALIASES: &[(&str, &str, &str)] = &[
+    ("cargo", "t", "test"),
+    ("cargo", "b", "build"),
+    ("cargo", "c", "check"),
+    ("cargo", "r", "run"),
+    ("cargo", "d", "doc"),
+    ("npm", "i", "install"),
+    ("npm", "add", "install"),
+    ("npm", "t", "test"),
+    ("npm", "tst", "test"),
+    ("npm", "run-script", "run"),
+    ("npm", "clean-install", "ci"),
+    ("pnpm", "i", "install"),
+    ("pnpm", "t", "test"),
+    ("bun", "i", "install"),
+    ("kubectl", "del", "delete"),
+    ("git", "co", "checkout"),
+    ("git", "ci", "commit"),
+    ("git", "st", "status"),
+];
+
+/// Maximum number of targets in a kind.
+const MOST_TARGETS: usize = 3;
+
+/// Returns the arguments behind a program's own options.
+fn skip_own_options<'a>(program: &str, rest: &'a [String]) -> &'a [String] {
+    let valued =
+        SUBS.iter().find(|(name, ..)| *name == program).map_or("", |(_, valued, _)| valued);
+    skip_options(rest, valued, 0)
+}
+
+/// Returns the sub-command, script or targets among a program's arguments.
+pub(super) fn find_subcommand(program: &str, rest: &[String]) -> Option<String> {
+    if let Some((_, valued)) = TARGETS.iter().find(|(name, _)| *name == program) {
+        // All plain arguments among options and variables.
+        let (mut found, mut at) = (Vec::new(), 0);
+        while let Some(word) = rest.get(at) {
+            // `-j 8`: a number is no target.
+            let number = word.bytes().all(|byte| byte.is_ascii_digit());
+            if !word.starts_with('-') && !is_assignment(word) && !number {
+                found.push(word.as_str());
+            }
+            at += if is_one_of(word, valued) { 2 } else { 1 };
+        }
+        found.truncate(MOST_TARGETS);
+        return (!found.is_empty()).then(|| found.join(" "));
+    }
+    let (_, _, deeper) = SUBS.iter().find(|(name, ..)| *name == program)?;
+    // `cargo +nightly test`
+    let rest = match rest {
+        [first, rest @ ..] if first.starts_with('+') => rest,
+        rest => rest,
+    };
+    let words = skip_own_options(program, rest);
+    let Some((first, rest)) = words.split_first() else {
+        return (program == "yarn").then(|| "install".to_owned());
+    };
+    let alias = ALIASES.iter().find(|(of, short, _)| *of == program && *short == first);
+    let first = alias.map_or(first.as_str(), |(.., long)| long);
+    if *deeper != "*" && !is_one_of(first, deeper) {
+        return Some(first.to_owned());
+    }
+    let Some(second) = rest.iter().find(|word| !word.starts_with('-')) else {
+        return Some(first.to_owned());
+    };
+    // `npm run test` is `npm test`; pnpm and yarn allow that for every script.
+    let known = matches!(second.as_str(), "test" | "start" | "stop" | "restart");
+    let short = first == "run" && (matches!(program, "pnpm" | "yarn") || program == "npm" && known);
+    Some(if short { second.clone() } else { format!("{first} {second}") })
+}
+
+/// Shell words that a command may follow.
+const KEYWORDS: [&str; 9] = ["!", "{", "if", "then", "else", "elif", "do", "while", "until"];
+
+/// Programs that run the rest of their arguments, with their options that take a value and the
+/// number of their own arguments.
+const WRAPPERS: &[(&str, &str, usize)] = &[
+    ("sudo", "-u -g -h -p -C -D -R -T -r -t --user --group", 0),
+    ("doas", "-u -C", 0),
+    ("env", "-u -C --unset --chdir", 0),
+    ("time", "-f -o", 0),
+    ("nice", "-n", 0),
+    ("ionice", "-c -n", 0),
+    ("nohup", "", 0),
+    ("timeout", "-k -s --kill-after --signal", 1),
+    ("gtimeout", "-k -s", 1),
+    ("stdbuf", "-i -o -e", 0),
+    ("unbuffer", "", 0),
+    ("command", "", 0),
+    ("exec", "-a", 0),
+    ("builtin", "", 0),
+    ("setsid", "", 0),
+    ("caffeinate", "-t -w", 0),
+    ("xvfb-run", "-n -s -e", 0),
+    ("xargs", "-I -n -P -L -d -a -s -E", 0),
+    ("cross-env", "", 0),
+    ("dotenv", "-e -f", 0),
+    ("npx", "-p --package -w --workspace", 0),
+    ("bunx", "-p --package", 0),
+    ("pnpx", "", 0),
+    ("uvx", "--from --with -p --python", 0),
+];
+
+/// Sub-commands that run the rest of their arguments, with the columns of `WRAPPERS`.
+const RUNNERS: &[(&str, &str, &str, usize)] = &[
+    ("npm", "exec", "-p --package -w --workspace", 0),
+    ("npm", "x", "-p --package -w --workspace", 0),
+    ("pnpm", "exec", "", 0),
+    ("pnpm", "dlx", "--package", 0),
+    ("yarn", "exec", "", 0),
+    ("yarn", "dlx", "-p --package", 0),
+    ("bun", "x", "", 0),
+    (
+        "uv",
+        "run",
+        "--with --with-requirements -p --python --extra --group --env-file --directory --project --package --index-url",
+        0,
+    ),
+    ("poetry", "run", "", 0),
+    ("pipenv", "run", "", 0),
+    ("pdm", "run", "-p", 0),
+    ("rye", "run", "", 0),
+    ("bundle", "exec", "", 0),
+    ("mise", "exec", "", 0),
+    ("mise", "x", "", 0),
+    ("conda", "run", "-n -p --name --prefix", 0),
+    ("direnv", "exec", "", 1),
+    ("pyenv", "exec", "", 0),
+    ("rbenv", "exec", "", 0),
+    ("doppler", "run", "-p -c", 0),
+];
+
+/// Removes wrappers from a command. A wrapper around nothing stays.
+pub(super) fn strip_wrappers(words: &[String]) -> &[String] {
+    let mut words = words;
+    loop {
+        let Some((first, rest)) = words.split_first() else { return words };
+        if KEYWORDS.contains(&first.as_str()) || is_assignment(first) {
+            words = rest;
+            continue;
+        }
+        let name = crate::memory::shell::program::plain_program_name(first);
+        let asks = name == "command" && rest.first().is_some_and(|it| it == "-v" || it == "-V");
+        let wrapper = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name).filter(|_| !asks);
+        let inner = if let Some((_, valued, own)) = wrapper {
+            skip_options(rest, valued, *own)
+        } else {
+            let rest = skip_own_options(&name, rest);
+            let runner = rest.split_first().and_then(|(sub, rest)| {
+                let found = RUNNERS.iter().find(|(of, run, ..)| *of == name && run == sub)?;
+                Some(skip_options(rest, found.2, found.3))
+            });
+            runner.unwrap_or(&[])
+        };
+        if inner.is_empty() {
+            return words;
+        }
+        words = inner;
+    }
+}
+
+/// Returns the words behind options (with their values) and `own` arguments.
+pub(super) fn skip_options<'a>(words: &'a [String], valued: &str, own: usize) -> &'a [String] {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        if word == "--" {
+            at += 1;
+            break;
+        }
+        if !word.starts_with('-') && !is_assignment(word) {
+            break;
+        }
+        let takes_value = is_one_of(word, valued);
+        at += if takes_value { 2 } else { 1 };
+    }
+    words.get(at + own..).unwrap_or(&[])
+}
+
+/// True for `NAME=value`.
+fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else { return false };
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
