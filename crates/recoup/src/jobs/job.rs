@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::fsx;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::ClassifiedStatement;
-use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::{
     EventOrigin, EventTransaction, Note, NoteKind, NoteScope, NoteSource, NoteStatement,
 };

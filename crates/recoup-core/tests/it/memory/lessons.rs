@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::learn::{CompletedCommand, LearnedNote};
 use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock};
 use recoup_core::memory::shell::CommandKind;

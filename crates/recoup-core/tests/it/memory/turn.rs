@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use recoup_core::base::clock::{ManualClock, Timestamp};
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock};
 use recoup_core::memory::{EventOrigin, Memory, NoteScope, NoteStatement};
 

@@ -2,7 +2,7 @@
 
 use recoup_core::Result;
 use recoup_core::base::text::shorten_text;
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::lang::one_line;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock};

@@ -3,9 +3,9 @@
 
 use recoup_core::Result;
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::classify;
 use recoup_core::memory::capture::transcript::{EntryKind, TranscriptEntry};
-use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::judge::{JudgeCandidate, JudgeVerdict, MOST_CANDIDATES};
 use recoup_core::memory::{EventDetails, EventOrigin, EventTransaction, NoteId, RecordOutcome};
 

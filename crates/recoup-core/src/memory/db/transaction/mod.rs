@@ -17,7 +17,7 @@ use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::db::store::Memory;
 use crate::memory::db::store::check_statement;
 use crate::memory::db::{note_rows, pauses};
-use crate::memory::hooked::HookClient;
+use crate::memory::model::client::HookClient;
 use crate::memory::model::note::{Note, NoteId, NoteScope, NoteStatus};
 use crate::memory::model::statement::NoteStatement;
 use crate::memory::recall::inject::RulesBlock;

@@ -60,7 +60,7 @@ pub struct InjectionContext<'a> {
 
 impl InjectionContext<'_> {
     /// True if a note is a rule here, and new: active, trusted, and of this project or of all.
-    pub(crate) fn accepts(&self, note: &Note) -> bool {
+    pub fn accepts(&self, note: &Note) -> bool {
         let holds_here = match &note.scope {
             NoteScope::Universal => true,
             NoteScope::Project(id) => self.project == Some(id),
