@@ -36,6 +36,4 @@ pub use db::store::{Memory, NoteFilter};
 pub use db::suggestions::{RuleSuggestion, SuggestOutcome};
 pub use db::transaction::{EventDetails, EventOrigin, EventTransaction, MemoryEventKind};
 pub use db::transfer::{NoteImportReport, export_notes, parse_export};
-pub use model::{
-    Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus, NoteTrust,
-};
+pub use model::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, Statement};

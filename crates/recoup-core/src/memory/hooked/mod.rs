@@ -23,11 +23,12 @@ use memchr::memmem;
 
 use crate::base::fsx;
 
+pub use crate::memory::model::client::HookClient;
 pub use call::{
     CallForm, PlacedHook, RecoupCall, call_in_hook, call_in_notify, call_in_server, group_limit,
     hooks_at_event, hooks_at_events, proxy_in_server, split_commands,
 };
-pub use client::{HookClient, is_wrapper};
+pub use client::is_wrapper;
 pub use settings::{hooks_disabled_by, program_range as extension_program};
 
 /// Largest settings file that is read. Claude Code's own file grows with every project.
