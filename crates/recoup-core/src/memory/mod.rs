@@ -33,5 +33,5 @@ pub use db::suggestions::{RuleSuggestion, SuggestOutcome};
 pub use db::transaction::{EventDetails, EventOrigin, EventTransaction, MemoryEventKind};
 pub use db::transfer::{NoteImportReport, export_notes, parse_export};
 pub use model::{
-    HookClient, Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus, NoteTrust,
+    HookClient, Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, Statement,
 };

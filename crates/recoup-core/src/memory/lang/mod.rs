@@ -2,8 +2,10 @@
 
 pub(crate) mod deobfuscate;
 pub(crate) mod escape;
+pub(crate) mod families;
 pub(crate) mod forms;
 pub(crate) mod plain_clauses;
+pub(crate) mod search_words;
 pub(crate) mod tokenizer;
 pub(crate) mod word_lists;
 

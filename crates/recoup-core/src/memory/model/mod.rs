@@ -1,4 +1,4 @@
-//! Notes and statements, and the enums that describe them.
+//! Notes, statements and clients, and the enums that describe them.
 
 pub(crate) mod client;
 pub(crate) mod estimate;
@@ -8,4 +8,4 @@ pub(crate) mod statement;
 pub use client::HookClient;
 pub use estimate::estimate;
 pub use note::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
-pub use statement::NoteStatement;
+pub use statement::Statement;

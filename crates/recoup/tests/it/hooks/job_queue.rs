@@ -157,7 +157,7 @@ fn a_job_that_no_worker_would_read_is_refused() {
         quote: None,
         universal: false,
         paths: None,
-        topic: None,
+        until: None,
         tentative: false,
         lasting: true,
     };

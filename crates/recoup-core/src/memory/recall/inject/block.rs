@@ -180,6 +180,11 @@ impl RulesBlock {
         &self.included
     }
 
+    /// Ids of the rules in it, for recording their delivery.
+    pub fn ids(&self) -> impl Iterator<Item = &NoteId> {
+        self.included.iter().map(|rule| &rule.id)
+    }
+
     /// Number of rules that apply here and did not fit.
     pub fn left_out(&self) -> usize {
         self.left_out
