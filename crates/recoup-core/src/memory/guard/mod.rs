@@ -1,9 +1,8 @@
 //! Guard: what must not be remembered. Private text, opt-outs, text that programs put into prompts,
 //! secrets, and statements about the agent's own instructions.
 
+mod instructions;
 pub(crate) mod opt_out;
-mod override_languages;
-pub(crate) mod phrase;
 pub mod private_text;
 pub mod refusal;
 pub mod wrapped;
