@@ -3,7 +3,7 @@
 
 use crate::memory::capture::tokens;
 use crate::memory::capture::tokens::SentenceToken;
-use crate::memory::guard::phrase::starts_with_phrase;
+use crate::memory::lang::phrase::starts_with_phrase;
 use crate::memory::lang::plain_clauses;
 use crate::memory::lang::word_lists::is_one_of;
 

@@ -2,7 +2,7 @@
 //! have the words of a rule, but ask for nothing.
 
 use crate::memory::capture::complaint::JAPANESE_RULES;
-use crate::memory::guard::phrase::starts_with_phrase;
+use crate::memory::lang::phrase::starts_with_phrase;
 use crate::memory::lang::plain_clauses;
 use crate::memory::lang::word_lists::is_one_of;
 

@@ -9,7 +9,7 @@ use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::db::transaction::EventTransaction;
 use crate::memory::db::{note_rows, recording};
 use crate::memory::guard::opt_out;
-use crate::memory::guard::phrase::starts_with_phrase;
+use crate::memory::lang::phrase::starts_with_phrase;
 use crate::memory::lang::plain_clauses;
 use crate::memory::model::note::{Note, NoteId, NoteStatus};
 

@@ -2,9 +2,8 @@
 //! secrets, and statements about the agent's own instructions.
 
 pub mod gate;
+mod instructions;
 pub(crate) mod opt_out;
-mod override_languages;
-pub(crate) mod phrase;
 pub mod private_text;
 pub mod refusal;
 pub mod wrapped;

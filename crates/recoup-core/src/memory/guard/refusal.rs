@@ -6,8 +6,7 @@
 
 use std::fmt;
 
-use super::{override_languages, phrase};
-use crate::memory::lang::deobfuscate;
+use crate::memory::guard::instructions;
 use crate::memory::lang::escape::is_unseen;
 use crate::secrets;
 
@@ -79,25 +78,5 @@ pub(crate) fn text_refusal(text: &str) -> Option<RefusalReason> {
     if let Some(rule) = secrets::detect_secret(text.as_bytes()) {
         return Some(RefusalReason::Secret(rule));
     }
-    let plain = deobfuscate::fold_lookalikes(text);
-    let is_about_instructions = phrase::MARKS.iter().any(|mark| plain.contains(mark))
-        || override_languages::has_cjk_override(&plain)
-        || has_override_phrase(&plain)
-        || Some(deobfuscate::decode_digits(&plain))
-            .filter(|spelt| *spelt != plain)
-            .is_some_and(|spelt| has_override_phrase(&spelt));
-    is_about_instructions.then_some(RefusalReason::Instructions)
-}
-
-fn has_override_phrase(text: &str) -> bool {
-    let clauses = deobfuscate::split_clauses(text);
-    // Ends of sentences may be there to hide it.
-    let whole: Vec<&str> = clauses.iter().flatten().map(String::as_str).collect();
-    override_languages::overrides_instructions(&whole)
-        || whole.iter().any(|word| phrase::SQUEEZED.iter().any(|it| word.contains(it)))
-        || clauses.iter().enumerate().any(|(number, clause)| {
-            let words: Vec<&str> = clause.iter().map(String::as_str).collect();
-            override_languages::overrides_instructions(&words)
-                || phrase::ALL.iter().any(|it| phrase::occurs_in(it, &words, number == 0))
-        })
+    instructions::is_about_instructions(text).then_some(RefusalReason::Instructions)
 }

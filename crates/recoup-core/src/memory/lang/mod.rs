@@ -1,12 +1,16 @@
 //! Language: words, sentences and phrases, for everything in memory that reads text.
 
-pub(crate) mod deobfuscate;
 pub(crate) mod escape;
 pub(crate) mod families;
+pub(crate) mod fold;
 pub(crate) mod forms;
+pub(crate) mod lexicon;
+pub(crate) mod phrase;
 pub(crate) mod plain_clauses;
 pub(crate) mod search_words;
+pub(crate) mod token;
 pub(crate) mod tokenizer;
+mod word_hash;
 pub(crate) mod word_lists;
 
 pub use escape::{is_unseen, one_line, readable_line};

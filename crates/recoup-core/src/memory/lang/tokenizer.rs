@@ -8,6 +8,8 @@
 //! 在庫の同期                   在庫  庫の  の同  同期  期
 //! ```
 
+use crate::memory::lang::fold::fold_char;
+
 /// Maximum bytes of a text that are read.
 pub(crate) const MOST_TEXT: usize = 64 << 10;
 /// Maximum bytes of a word; longer ones are cut.
@@ -194,40 +196,6 @@ impl CharacterPairs {
     }
 }
 
-/// Base letters of U+00C0 to U+017F, in order; a space where one character is not enough, or where
-/// there is no letter.
-const LATIN: &str = "aaaaaa ceeeeiiiidnooooo ouuuuy  aaaaaa ceeeeiiiidnooooo ouuuuy y\
-aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii  jjkkkllllllllllnnnnnnnnnoooooo  \
-rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
-
-/// Passes the folded form of a character to `take`: one character for most, none for an accent that
-/// stands alone, two for a few letters.
-fn fold_char(c: char, mut take: impl FnMut(char)) {
-    match c {
-        'A'..='Z' => take(c.to_ascii_lowercase()),
-        '\0'..='\x7f' => take(c),
-        'ß' | 'ẞ' => "ss".chars().for_each(take),
-        'Æ' | 'æ' => "ae".chars().for_each(take),
-        'Œ' | 'œ' => "oe".chars().for_each(take),
-        'Þ' | 'þ' => "th".chars().for_each(take),
-        'Ĳ' | 'ĳ' => "ij".chars().for_each(take),
-        '\u{c0}'..='\u{17f}' => {
-            take(match LATIN.as_bytes().get((u32::from(c) - 0xc0) as usize) {
-                Some(&letter) if letter != b' ' => char::from(letter),
-                _ => c.to_lowercase().next().unwrap_or(c),
-            });
-        }
-        // Accents that follow their letter, as some file systems write them.
-        '\u{300}'..='\u{36f}' => {}
-        // The wide forms of ASCII in Chinese and Japanese text.
-        '\u{ff01}'..='\u{ff5e}' => {
-            let narrow = u32::from(c) - 0xff01 + 0x21;
-            take(char::from_u32(narrow).unwrap_or(c).to_ascii_lowercase());
-        }
-        _ => c.to_lowercase().for_each(take),
-    }
-}
-
 /// True if words of this character's script are not set apart by spaces, or are so long that pairs
 /// of characters find them better: Chinese, Japanese, Korean, Thai and their neighbours.
 fn is_unspaced(c: char) -> bool {
@@ -293,38 +261,5 @@ mod tests {
     fn what_is_long_is_cut_between_characters() {
         tokenize(&"ж".repeat(100_000), |word, _| assert!(word.len() <= LONGEST));
         assert_eq!(words(&"a_".repeat(50_000)).split(' ').count(), MOST_TEXT / 2);
-    }
-
-    fn folded(text: &str) -> String {
-        let mut out = String::new();
-        text.chars().for_each(|c| fold_char(c, |c| out.push(c)));
-        out
-    }
-
-    #[test]
-    fn the_table_has_a_place_for_every_letter_of_its_range() {
-        assert_eq!(LATIN.len(), 0x17f - 0xc0 + 1);
-    }
-
-    #[test]
-    fn accents_and_case_do_not_matter() {
-        let cases = [
-            ("Größe", "grosse"),
-            ("Übergröße", "ubergrosse"),
-            ("déjà vu", "deja vu"),
-            ("e\u{301}te\u{301}", "ete"),
-            ("São João", "sao joao"),
-            ("Łódź żółw", "lodz zolw"),
-            ("ŠKODA čeština řeka", "skoda cestina reka"),
-            ("ĞÜŞİÖÇ", "gusioc"),
-            ("Ĉapelo ŝipo", "capelo sipo"),
-            ("ÿ ŷ Ÿ", "y y y"),
-            ("ＡＢＣ１２", "abc12"),
-            ("ПРИВЕТ", "привет"),
-            ("œuvre", "oeuvre"),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(folded(text), expected, "{text}");
-        }
     }
 }

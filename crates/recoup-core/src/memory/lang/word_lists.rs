@@ -13,9 +13,6 @@ pub(crate) fn is_one_of(word: &str, list: &str) -> bool {
 pub(crate) struct FirstLetters(u64);
 
 impl FirstLetters {
-    pub(crate) const NONE: Self = Self(0);
-    pub(crate) const ALL: Self = Self(u64::MAX);
-
     /// First letters of the words in `text`, which are separated by `mark`.
     pub(crate) const fn of(text: &str, mark: u8) -> Self {
         let (text, mut letters, mut at) = (text.as_bytes(), 0, 0);
@@ -26,10 +23,6 @@ impl FirstLetters {
             at += 1;
         }
         Self(letters)
-    }
-
-    pub(crate) const fn union(self, other: Self) -> Self {
-        Self(self.0 | other.0)
     }
 
     /// True if `word` may begin with one of these letters.
@@ -56,8 +49,5 @@ mod tests {
         for word in ["", "pnpm", "apm", "ubel"] {
             assert!(!LETTERS.may_begin(word), "{word}");
         }
-        assert!(
-            FirstLetters::NONE.union(LETTERS).may_begin("nix") && FirstLetters::ALL.may_begin("x")
-        );
     }
 }

@@ -1,0 +1,142 @@
+//! Compiles the word lists of `src/memory/lang/lexicon/*.toml` into static tables, so that a
+//! command pays nothing for them when it starts: one text, offsets into it, and a hash table of
+//! numbers. There is no pointer in them, thus nothing to relocate.
+//!
+//! A key with a string is a class of words, a key with a list is a list of phrases. Keys of the
+//! same name in several files are united.
+
+#![allow(clippy::disallowed_methods, reason = "cargo tells a build script through variables")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+use toml::de::{DeTable, DeValue};
+
+// The hash of a word must be the one that the program computes.
+#[path = "src/memory/lang/word_hash.rs"]
+mod word_hash;
+
+fn main() {
+    let folder = Path::new("src/memory/lang/lexicon");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    println!("cargo::rerun-if-changed=src/memory/lang/word_hash.rs");
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .expect("the folder of the word lists is there")
+        .map(|entry| entry.expect("its entries can be read").path())
+        .filter(|path| path.extension().is_some_and(|it| it == "toml"))
+        .collect();
+    files.sort();
+    let mut source = WordSource::default();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a word list can be read");
+        let table =
+            DeTable::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        for (key, value) in table.get_ref() {
+            let added = source.add(key.get_ref(), value.get_ref());
+            added.unwrap_or_else(|| panic!("{}: {}", file.display(), key.get_ref()));
+        }
+    }
+    let out = Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("lexicon.rs");
+    fs::write(out, source.generated()).expect("the generated tables can be written");
+}
+
+#[derive(Default)]
+struct WordSource {
+    classes: Vec<String>,
+    words: BTreeMap<String, u128>,
+    phrases: BTreeMap<String, Vec<String>>,
+}
+
+impl WordSource {
+    fn add(&mut self, key: &str, value: &DeValue<'_>) -> Option<()> {
+        if let Some(list) = value.as_array() {
+            let lines = self.phrases.entry(key.to_owned()).or_default();
+            for line in list {
+                lines.push(line.get_ref().as_str()?.to_owned());
+            }
+            // The words that a phrase may begin with are a class, too: others need no comparison.
+            let firsts: Vec<String> =
+                list.iter().flat_map(|it| first_words(it.get_ref().as_str())).collect();
+            self.add_class(&format!("{key}_start"), firsts.iter().map(String::as_str));
+        } else {
+            self.add_class(key, value.as_str()?.split_whitespace());
+        }
+        Some(())
+    }
+
+    fn add_class<'a>(&mut self, class: &str, words: impl Iterator<Item = &'a str>) {
+        let at = self.classes.iter().position(|it| it == class).unwrap_or_else(|| {
+            self.classes.push(class.to_owned());
+            self.classes.len() - 1
+        });
+        assert!(at < 128, "more than 128 classes of words");
+        for word in words {
+            *self.words.entry(word.to_owned()).or_default() |= 1 << at;
+        }
+    }
+
+    fn generated(&self) -> String {
+        let mut out = String::from(
+            "#[allow(dead_code, reason = \"a class of words is data\")]\nimpl WordClasses {\n",
+        );
+        for (at, class) in self.classes.iter().enumerate() {
+            let name = class.to_uppercase();
+            writeln!(out, "    pub(crate) const {name}: Self = Self(1 << {at});").expect("memory");
+        }
+        out += "}\n";
+        let (mut text, mut starts, mut lengths) = (String::new(), vec![0], 0_u64);
+        for word in self.words.keys() {
+            if let Some(beginning) = word.strip_suffix('*') {
+                assert!(beginning.len() < 64, "{word}");
+                lengths |= 1 << beginning.len();
+            }
+            text += word;
+            starts.push(text.len());
+        }
+        let size = (self.words.len() * 2).next_power_of_two();
+        let mut slots = vec![0_usize; size];
+        for (at, word) in self.words.keys().enumerate() {
+            let hash = word.bytes().fold(word_hash::EMPTY, word_hash::extend);
+            let mut slot = word_hash::slot(hash, size);
+            while slots[slot] != 0 {
+                slot = (slot + 1) % size;
+            }
+            slots[slot] = at + 1;
+        }
+        assert!(self.words.len() < usize::from(u16::MAX));
+        let classes: Vec<u128> = self.words.values().copied().collect();
+        writeln!(out, "const TEXT: &str = {text:?};").expect("memory");
+        writeln!(out, "static STARTS: [u32; {}] = {starts:?};", starts.len()).expect("memory");
+        writeln!(out, "static CLASSES: [u128; {}] = {classes:?};", classes.len()).expect("memory");
+        writeln!(out, "static SLOTS: [u16; {size}] = {slots:?};").expect("memory");
+        writeln!(out, "const BEGINNING_LENGTHS: u64 = {lengths};").expect("memory");
+        for (name, lines) in &self.phrases {
+            let name = name.to_uppercase();
+            let text = lines.join("\n");
+            let starts = format!("WordClasses::{name}_START");
+            out += "#[allow(dead_code, reason = \"a list of phrases is data\")]\n";
+            writeln!(
+                out,
+                "pub(crate) static {name}: PhraseList = PhraseList::new({text:?}, {starts});"
+            )
+            .expect("memory");
+        }
+        out
+    }
+}
+
+/// Returns the words that a phrase may begin with.
+fn first_words(phrase: Option<&str>) -> Vec<String> {
+    let mut words = Vec::new();
+    for part in phrase.unwrap_or_default().split(' ') {
+        assert!(!part.starts_with(['!', '~', '$']), "a phrase begins with a word: {phrase:?}");
+        let choices = part.trim_end_matches('?');
+        words.extend(choices.split('|').map(str::to_owned));
+        if choices.len() == part.len() {
+            break;
+        }
+    }
+    words
+}
