@@ -116,7 +116,15 @@ fn push_token<'t>(
     for c in text.chars().filter(|c| !is_apostrophe(*c)) {
         fold_char(c, |c| folded.push(c));
     }
-    let classes = lexicon::classes_of(&folded);
+    let mut classes = lexicon::classes_of(&folded);
+    // French and Italian join small words: `l'utilisateur`, `n'informe`.
+    if let Some((joined, word)) = text.split_once(is_apostrophe).filter(|it| it.1.len() > 2) {
+        let mut rest = String::with_capacity(word.len());
+        word.chars().for_each(|c| fold_char(c, |c| rest.push(c)));
+        if joined.len() <= 4 {
+            classes = classes.or(lexicon::classes_of(&rest));
+        }
+    }
     let ends = ClauseEnd::Nothing;
     tokens.push(Token { text, folded, start, classes, is_code, is_glued, ends });
 }
