@@ -38,13 +38,13 @@
 //! use std::sync::Arc;
 //! use recoup_core::base::IgnoreFaults;
 //! use recoup_core::base::clock::SystemClock;
-//! use recoup_core::memory::{Memory, NoteKind, NoteScope, NoteSource, NoteStatement, WaitLimits};
+//! use recoup_core::memory::{Memory, NoteKind, NoteScope, NoteSource, Statement, WaitLimits};
 //!
 //! # let dir = tempfile::tempdir().unwrap();
 //! # let path = dir.path().join("memory.db");
 //! let memory =
 //!     Memory::at(path, WaitLimits::default(), Arc::new(SystemClock), Arc::new(IgnoreFaults));
-//! let rule = NoteStatement::new(
+//! let rule = Statement::new(
 //!     NoteKind::Preference,
 //!     "use pnpm, not npm",
 //!     NoteSource::User,

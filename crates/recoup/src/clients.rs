@@ -1,7 +1,7 @@
 //! The clients that Recoup knows, with their names, and the memory programs that may be beside it.
 //! How each client is installed is in `install`.
 
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 

@@ -10,6 +10,8 @@ mod clients;
 pub mod config;
 mod doctor;
 mod exec;
+#[doc(hidden)]
+pub mod hooked;
 pub mod hooks;
 mod http;
 mod human;

@@ -35,8 +35,58 @@ fn check(root: &Path) -> Vec<String> {
             problems.extend(repeated(&rows));
             problems.extend(without_row(&rows, &packages));
             problems.extend(Judge { packages: &packages, levels: levels(&rows) }.problems());
+            let (inner, wrong) = table::read_inner(root);
+            problems.extend(wrong);
+            if !inner.is_empty() {
+                problems.extend(inner_problems(&packages, &inner));
+            }
         }
     }
+    problems
+}
+
+/// The module whose own modules have levels, too.
+const INNER: (&str, &str) = ("recoup-core", "memory");
+
+/// Everything that is wrong between the modules of `memory`.
+fn inner_problems(packages: &Packages, levels: &HashMap<String, u32>) -> Vec<String> {
+    let mut problems = Vec::new();
+    let Some(package) = packages.iter().find(|package| package.name == INNER.0) else {
+        return problems;
+    };
+    let mut without_folder: Vec<&String> = levels.keys().collect();
+    for source in package.sources.iter().filter(|source| source.module[0] == INNER.1) {
+        let Some(own) = source.module.get(1) else { continue };
+        without_folder.retain(|module| *module != own);
+        let Some(level) = levels.get(own) else {
+            problems.push(format!(
+                "{}: `{own}` has no row: add one to `### Levels of memory` in ARCHITECTURE.md",
+                source.label
+            ));
+            continue;
+        };
+        for import in imports::read(&source.syntax, &source.module) {
+            let Some(path) = packages.path_within(package, &import) else { continue };
+            let [outer, module, ..] = &path[..] else { continue };
+            if outer != INNER.1 || module == own {
+                continue;
+            }
+            let at = format!("{}:{}: `{}`", source.label, import.line, import.path.join("::"));
+            match levels.get(module) {
+                Some(other) if other < level => {}
+                Some(other) => problems.push(format!(
+                    "{at} is on level {other}, and `{own}` is on level {level}: \
+                     a module uses only lower levels"
+                )),
+                None => problems.push(format!(
+                    "{at} goes through the root of `memory`: import from the module by name"
+                )),
+            }
+        }
+    }
+    problems.extend(without_folder.into_iter().map(|module| {
+        format!("ARCHITECTURE.md: `memory` has no module `{module}`: remove the row")
+    }));
     problems
 }
 

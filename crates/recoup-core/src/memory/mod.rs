@@ -9,15 +9,11 @@ pub mod capture;
 pub mod db;
 #[doc(hidden)]
 pub mod guard;
-#[doc(hidden)]
-pub mod hooked;
 pub mod judge;
 #[doc(hidden)]
 pub mod lang;
 #[doc(hidden)]
 pub mod learn;
-#[doc(hidden)]
-pub mod mirror;
 pub mod model;
 pub mod recall;
 #[doc(hidden)]
@@ -37,5 +33,5 @@ pub use db::suggestions::{RuleSuggestion, SuggestOutcome};
 pub use db::transaction::{EventDetails, EventOrigin, EventTransaction, MemoryEventKind};
 pub use db::transfer::{NoteImportReport, export_notes, parse_export};
 pub use model::{
-    Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus, NoteTrust,
+    HookClient, Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, Statement,
 };

@@ -6,14 +6,12 @@ mod damage;
 mod dedup;
 mod deliveries;
 mod forget;
-mod hook_clients;
 mod inject;
 mod judge;
 mod learn;
 mod lessons;
 mod listing;
 mod migrate;
-mod mirror;
 mod moved_projects;
 mod privacy;
 mod private_text;
@@ -40,8 +38,8 @@ use recoup_core::base::clock::ManualClock;
 use recoup_core::base::project::ProjectId;
 use recoup_core::memory::db::topic::derive_topic;
 use recoup_core::memory::{
-    Memory, Note, NoteFilter, NoteId, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus,
-    RecordOutcome, WaitLimits,
+    Memory, Note, NoteFilter, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, RecordOutcome,
+    Statement, WaitLimits,
 };
 use tempfile::TempDir;
 
@@ -91,10 +89,10 @@ impl Scene {
     }
 }
 
-fn stated(text: &str, topic: Option<&str>) -> NoteStatement {
+fn stated(text: &str, topic: Option<&str>) -> Statement {
     let statement =
-        NoteStatement::new(NoteKind::Preference, text, NoteSource::User, NoteScope::Universal);
-    NoteStatement { topic: topic.map(str::to_owned), ..statement }
+        Statement::new(NoteKind::Preference, text, NoteSource::User, NoteScope::Universal);
+    Statement { topic: topic.map(str::to_owned), ..statement }
 }
 
 fn project(letter: char) -> NoteScope {

@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use crate::hooked::{clients_of_command, has_our_hooks};
 use recoup_core::Result;
 use recoup_core::base::text::shorten_text;
 use recoup_core::key::{RuleFingerprint, RuleSetFingerprint};
+use recoup_core::memory::HookClient;
 use recoup_core::memory::NoteId;
-use recoup_core::memory::hooked::{HookClient, has_our_hooks};
 use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock, rules_digest};
 
 use super::App;
@@ -33,7 +34,7 @@ impl App {
         program: &Path,
         words: &[OsString],
     ) -> Result<Option<RuleSetFingerprint>> {
-        let clients = HookClient::of_command(program, words);
+        let clients = clients_of_command(program, words);
         if clients.is_empty() {
             return Ok(None);
         }

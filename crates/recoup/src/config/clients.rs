@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use recoup_core::memory::hooked;
+use crate::hooked;
 
 use super::env;
 

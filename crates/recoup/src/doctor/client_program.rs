@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use recoup_core::memory::hooked;
-use recoup_core::memory::hooked::{CallForm, RecoupCall};
+use crate::hooked::{CallForm, RecoupCall};
+use recoup_core::memory::HookClient;
+use recoup_core::memory::shell::split_commands;
 
 use super::{DoctorContext, probe};
 use crate::install::{ClientInstallation, InstallLevel, is_program};
@@ -105,7 +106,7 @@ pub(super) fn permitted_call(
     // Other arguments could open a port, or write elsewhere.
     let is_as_installed = match args[..] {
         ["mcp" | "hook"] | ["mcp", "--with-hooks"] => true,
-        ["hook", "--client", name] => hooked::HookClient::ALL.iter().any(|it| it.as_str() == name),
+        ["hook", "--client", name] => HookClient::ALL.iter().any(|it| it.as_str() == name),
         _ => false,
     };
     (is_known && !call.wrapped && is_as_installed)
@@ -283,8 +284,10 @@ fn leads_into_repository(word: &str, context: &DoctorContext, names: WordRole) -
 }
 
 fn collect_words(line: &str, depth: usize, all: &mut Vec<String>) {
-    for word in hooked::split_commands(line).into_iter().flatten() {
-        collect_word(&word, depth, all);
+    for command in split_commands(line) {
+        for word in command.words.iter().chain(&command.inputs).chain(&command.outputs) {
+            collect_word(word, depth, all);
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::hooked;
 use recoup_core::base::FaultLog;
 use recoup_core::base::project::{Project, ProjectRegistry};
-use recoup_core::memory::{Memory, hooked};
+use recoup_core::memory::{HookClient, Memory};
 
 use super::sandbox::EnclosingRepository;
 use crate::app::memory_in;
@@ -101,7 +102,7 @@ impl DoctorContext {
     }
 
     /// True if a client would run our hooks, all of its settings taken together.
-    pub(super) fn has_our_hooks(&self, client: hooked::HookClient) -> bool {
+    pub(super) fn has_our_hooks(&self, client: HookClient) -> bool {
         let root = self.project.as_ref().map_or(&*self.cwd, Project::root);
         hooked::has_our_hooks(client, &self.dirs.in_project(root, &self.cwd))
     }

@@ -8,8 +8,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use crate::hooked::{CallForm, RecoupCall};
 use recoup_core::base::clock::{Deadline, Stopwatch};
-use recoup_core::memory::hooked::{CallForm, RecoupCall};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::DoctorContext;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 use recoup_core::base::fsx;
-use recoup_core::memory::{NoteKind, NoteScope, NoteSource, NoteStatement};
+use recoup_core::memory::{NoteKind, NoteScope, NoteSource, Statement};
 use recoup_core::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
@@ -46,7 +46,7 @@ impl ProbeSandbox {
             // With a root marker of its own, so that no directory above is taken for the project.
             fsx::ensure_private_dir(&project)?;
             fsx::write_unsynced(&project.join("recoup.toml"), b"")?;
-            let rule = NoteStatement::new(
+            let rule = Statement::new(
                 NoteKind::Preference,
                 RULE.to_owned(),
                 NoteSource::Manual,

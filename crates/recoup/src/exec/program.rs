@@ -14,7 +14,7 @@ use std::process::Command;
 use recoup_core::base::fsx;
 use recoup_core::entry::ProducerIdentity;
 use recoup_core::key::command::ResolvedExecutable;
-use recoup_core::memory::hooked::{is_wrapper, split_commands};
+use recoup_core::memory::shell::{is_wrapper, split_commands};
 use recoup_core::{Error, ErrorKind, Result as CoreResult};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
@@ -267,22 +267,21 @@ fn check_executable(path: &Path, name: &OsStr) -> Result<ResolvedExecutable, Pro
     })
 }
 
-/// Adds the words of a shell line, and of lines within it (`"$(cat x)"`). Leaves out files that the
-/// line writes first.
+/// Adds the words of a shell line and the files that it reads, and those of lines within it
+/// (`"$(cat x)"`). Leaves out files that the line writes first.
 fn words_of_line(line: &str, words: &mut Vec<OsString>, written: &mut Vec<OsString>) {
     for command in split_commands(line) {
-        let mut is_output = false;
-        for word in command {
+        for word in command.inputs.into_iter().chain(command.words) {
             match word.as_str() {
-                ">" => is_output = true,
-                _ if std::mem::take(&mut is_output) => written.push(OsString::from(word)),
                 _ if written.iter().any(|it| *it == *word) => {}
                 inner if inner != line && inner.contains(['(', '`', ' ']) => {
-                    words_of_line(inner.trim_start_matches('$'), words, written);
+                    let inner = inner.trim_start_matches('$').trim_matches('`');
+                    words_of_line(inner, words, written);
                 }
                 _ => words.push(OsString::from(word)),
             }
         }
+        written.extend(command.outputs.into_iter().map(OsString::from));
     }
 }
 

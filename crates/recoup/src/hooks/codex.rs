@@ -8,11 +8,11 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{
     CallOutcome, CallStatus, EntryKind, PlanChange, TaskNotification, ToolAction, ToolCall,
     TranscriptEntry, bound_name,
 };
-use recoup_core::memory::hooked::HookClient;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -9,10 +9,10 @@
 
 use std::path::PathBuf;
 
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{
     CallOutcome, CallStatus, ToolAction, ToolCall, bound_name,
 };
-use recoup_core::memory::hooked::HookClient;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

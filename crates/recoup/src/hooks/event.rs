@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use memchr::memmem;
 use recoup_core::base::fsx::{self, FileLookup};
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{CallOutcome, TaskNotification, ToolCall};
-use recoup_core::memory::hooked::HookClient;
 
 use crate::config::env;
 

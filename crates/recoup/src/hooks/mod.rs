@@ -23,7 +23,8 @@ pub mod worker;
 
 use std::cell::OnceCell;
 
-use recoup_core::memory::hooked::{HookClient, replace_lone_surrogates};
+use crate::hooked::replace_lone_surrogates;
+use recoup_core::memory::HookClient;
 use recoup_core::secrets::SecretValues;
 use serde::Deserialize;
 use serde_json::value::RawValue;

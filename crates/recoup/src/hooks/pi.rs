@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::fsx::{self, FileLookup};
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{
     CallOutcome, CallStatus, EntryKind, ToolAction, ToolCall, TranscriptEntry, bound_name,
 };
-use recoup_core::memory::hooked::HookClient;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -5,7 +5,7 @@
 //! approve a call in the user's place.
 
 use recoup_core::base::text::shorten_text;
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use serde::Serialize;
 
 use super::event::WireFormat;

@@ -12,8 +12,8 @@ use std::str::FromStr;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx::{self, FileLookup, RegularFile};
 use recoup_core::error::IoContext as _;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::TranscriptEntry;
-use recoup_core::memory::hooked::HookClient;
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::reverse_lines::ReverseLines;

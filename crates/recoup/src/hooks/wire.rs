@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Deref;
 
+use crate::hooked::replace_lone_surrogates;
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::Sha256Digest;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{CallStatus, EntryKind, ToolAction, ToolCall};
 use recoup_core::memory::guard::private_text::without_private;
 use recoup_core::memory::guard::wrapped::without_wrapped;
-use recoup_core::memory::hooked::{HookClient, replace_lone_surrogates};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 

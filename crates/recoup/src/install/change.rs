@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::hooked::LARGEST;
 use recoup_core::base::fsx;
-use recoup_core::memory::hooked::LARGEST;
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};

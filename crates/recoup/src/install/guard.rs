@@ -2,8 +2,8 @@
 //! it, and apart from our entries it must equal the original. Independent of the editing code, so
 //! that a wrong edit is caught here and the file left alone.
 
-use recoup_core::memory::hooked;
-use recoup_core::memory::hooked::{RecoupCall, replace_lone_surrogates};
+use crate::hooked;
+use crate::hooked::{RecoupCall, replace_lone_surrogates};
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::{Map, Value};
 

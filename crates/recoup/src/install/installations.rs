@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::hooked;
+use crate::hooked::{LARGEST, RecoupCall};
 use recoup_core::Result;
 use recoup_core::base::fsx;
-use recoup_core::memory::hooked;
-use recoup_core::memory::hooked::{LARGEST, RecoupCall};
 use serde_json::Value;
 
 use super::change::InstallTarget;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use recoup_core::memory::hooked::{is_wrapper, split_commands};
+use recoup_core::memory::shell::{command_words, is_wrapper};
 use serde_json::{Map, Value};
 
 use super::edit::{JsonDialect, JsonFile, JsonPathStep, NewValue};
@@ -134,7 +134,7 @@ pub(crate) fn is_plugin_of(plugin: &str, names: &[&str]) -> bool {
 fn peer_run_by(entry: &Value) -> Option<&'static str> {
     let command = entry.get("command").and_then(Value::as_str)?;
     let Some(args) = entry.get("args").and_then(Value::as_array) else {
-        return split_commands(command).iter().find_map(|words| peer_in_words(words));
+        return command_words(command).iter().find_map(|words| peer_in_words(words));
     };
     let args = args.iter().filter_map(Value::as_str);
     let words: Vec<String> = std::iter::once(command).chain(args).map(str::to_owned).collect();
@@ -148,7 +148,7 @@ fn peer_in_words(words: &[String]) -> Option<&'static str> {
     let words = &words[words.iter().take_while(is_set).count()..];
     let (program, rest) = words.split_first()?;
     if program.contains(char::is_whitespace) {
-        return split_commands(program).iter().find_map(|words| peer_in_words(words));
+        return command_words(program).iter().find_map(|words| peer_in_words(words));
     }
     if let Some(name) = peer_called(program) {
         return Some(name);
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn only_what_is_run_counts() {
-        let run = |line: &str| split_commands(line).iter().find_map(|words| peer_in_words(words));
+        let run = |line: &str| command_words(line).iter().find_map(|words| peer_in_words(words));
         for theirs in [
             "claude-mem hook",
             "npx -y claude-mem@latest hook",

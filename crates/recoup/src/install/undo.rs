@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::hooked;
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::memory::hooked;
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use recoup_core::base::FaultLog;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::text::shorten_text;
 use recoup_core::ledger::RollingLog;
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::lang::one_line;
 use recoup_core::secrets;
 use recoup_core::{Error, base::fsx};

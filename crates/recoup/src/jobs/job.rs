@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::fsx;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::ClassifiedStatement;
-use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::{
-    EventOrigin, EventTransaction, Note, NoteKind, NoteScope, NoteSource, NoteStatement,
+    EventOrigin, EventTransaction, Note, NoteKind, NoteScope, NoteSource, Statement,
 };
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
@@ -231,8 +231,9 @@ pub struct UserStatement {
     pub universal: bool,
     /// Glob of the files that it is about.
     pub paths: Option<String>,
-    /// Topic, if one was recognised.
-    pub topic: Option<String>,
+    /// End of its validity, in the user's words. Jobs of older versions lack the field.
+    #[serde(default)]
+    pub until: Option<String>,
     /// True if it was said in a headless run.
     pub tentative: bool,
     /// True if it is meant to last. Jobs of older versions lack the field.
@@ -253,21 +254,21 @@ impl UserStatement {
             quote: Some(saying.quote.clone()),
             universal: saying.universal,
             paths: saying.paths.clone(),
-            topic: saying.topic.clone(),
+            until: saying.until.clone(),
             tentative,
             lasting: saying.lasting,
         }
     }
 
-    pub(crate) fn to_statement(&self, transaction: &EventTransaction<'_>) -> NoteStatement {
-        let Self { kind, text, quote, universal, paths, topic, tentative, lasting } = self.clone();
-        NoteStatement {
+    pub(crate) fn to_statement(&self, transaction: &EventTransaction<'_>) -> Statement {
+        let Self { kind, text, quote, universal, paths, until, tentative, lasting } = self.clone();
+        Statement {
             quote,
             paths,
-            topic,
+            until,
             tentative,
             lasting,
-            ..NoteStatement::new(kind, text, NoteSource::User, transaction.scope_for(universal))
+            ..Statement::new(kind, text, NoteSource::User, transaction.scope_for(universal))
         }
     }
 }

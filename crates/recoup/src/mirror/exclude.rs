@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::mirror::{PREFIX, update_exclude_file};
 use recoup_core::Result;
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
-use recoup_core::memory::mirror::{PREFIX, update_exclude_file};
 
 use super::register::{MirrorPlace, MirrorRegister, PlaceKind};
 use super::splice::FileSplice;

@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::mirror::{INDEX, NoteTraces};
 use memchr::memmem;
 use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
-use recoup_core::memory::mirror::{INDEX, NoteTraces};
 use recoup_core::memory::{Note, NoteScope};
 
 use super::register::{self, MirrorPlace, MirrorRegister};

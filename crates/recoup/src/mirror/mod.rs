@@ -15,12 +15,16 @@
 mod claude;
 mod exclude;
 mod forget;
+mod marked_lines;
 mod place;
 mod plan;
 mod register;
 mod report;
+mod rule_files;
 mod scan;
+mod skills;
 mod splice;
+mod text;
 mod wanted;
 
 use std::collections::HashSet;
@@ -29,20 +33,44 @@ use std::path::{Path, PathBuf};
 use recoup_core::Result;
 use recoup_core::base::clock::Clock;
 use recoup_core::base::fsx;
-use recoup_core::base::project::Project;
-use recoup_core::memory::mirror::{item_line, may_mirror};
-use recoup_core::memory::recall::inject::BlockBudget;
+use recoup_core::base::project::{Project, ProjectId};
+use recoup_core::memory::guard::refusal::statement_refusal;
+use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext};
 use recoup_core::memory::{Memory, Note, NoteId, NoteScope};
+use recoup_core::secrets;
 
 pub(crate) use forget::find_transcripts_with;
+pub use marked_lines::{INDEX, SplicedIndex, splice_index, update_exclude_file};
 use register::{MirrorPlace, MirrorRegister, PlaceKind};
 pub(crate) use report::{LeftReason, MirrorAction, MirrorChange, MirrorFault, MirrorReport};
+pub use rule_files::{MOST_RULES, RuleFile, rule_files, rule_line_end};
 pub(crate) use scan::MirrorLocations;
+pub use skills::{FEWEST, SkillFile, build_skills, is_unmodified_skill};
+pub use text::NoteTraces;
 
 /// Larger than any file of ours or any index written by hand.
 const LARGEST_FILE: u64 = 1 << 20;
 
 const UNLIMITED: BlockBudget = BlockBudget { tokens: u32::MAX, units: usize::MAX };
+
+/// Prefix of the names of all our files and folders.
+pub const PREFIX: &str = "recoup-";
+
+/// True if a note may be in a file for `project`, or for all projects if there is none: it is a
+/// rule there, and would not be refused today.
+pub fn may_mirror(note: &Note, project: Option<&ProjectId>) -> bool {
+    let context =
+        InjectionContext { project, given: &HashSet::new(), budget: BlockBudget::default() };
+    let has_secret = |text: &String| secrets::detect_secret(text.as_bytes()).is_some();
+    context.accepts(note)
+        && statement_refusal(&note.text).is_none()
+        && !note.paths.as_ref().is_some_and(has_secret)
+}
+
+/// Returns a note as a list item on a line of its own.
+pub fn item_line(note: &Note) -> String {
+    format!("- {}", text::item_text(note))
+}
 
 /// Content that the user wants mirrored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use crate::mirror::INDEX;
 use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx::{self, FileLookup};
 use recoup_core::error::IoContext as _;
-use recoup_core::memory::mirror::INDEX;
 
 use super::exclude::{self, ExcludeAction};
 use super::place::MirrorFile;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::mirror::INDEX;
 use recoup_core::Error;
-use recoup_core::memory::mirror::INDEX;
 use serde::{Serialize, Serializer};
 
 use super::register::PlaceKind;

@@ -6,10 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::mirror::{INDEX, PREFIX, is_unmodified_skill, rule_line_end};
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::base::project::{Project, ProjectRegistry};
-use recoup_core::memory::mirror::{INDEX, PREFIX, is_unmodified_skill, rule_line_end};
 
 use super::register::{MirrorPlace, PlaceKind};
 use super::splice::OwnIndexLines;

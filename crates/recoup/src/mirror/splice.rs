@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use crate::mirror::{SplicedIndex, rule_line_end, splice_index};
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
-use recoup_core::memory::mirror::{SplicedIndex, rule_line_end, splice_index};
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::LARGEST_FILE;

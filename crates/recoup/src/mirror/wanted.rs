@@ -3,14 +3,15 @@
 
 use std::collections::HashSet;
 
+use crate::hooked;
+use crate::hooked::has_our_hooks;
+use crate::mirror::{INDEX, RuleFile, SkillFile, build_skills, rule_files};
 use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::Note;
-use recoup_core::memory::hooked;
-use recoup_core::memory::hooked::{HookClient, has_our_hooks};
-use recoup_core::memory::mirror::{INDEX, RuleFile, SkillFile, build_skills, rule_files};
 use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock, StaleCheck};
 use serde::Deserialize;
 

@@ -33,6 +33,7 @@ mod full_results;
 mod generate_key;
 mod get_set;
 mod help;
+mod hook_clients;
 mod hooks;
 mod input;
 mod install;
@@ -46,6 +47,7 @@ mod many_processes;
 mod mcp;
 mod memory;
 mod mirror;
+mod mirror_files;
 mod misses;
 mod model;
 #[allow(dead_code, reason = "the unit tests of conversations use the rest")]

@@ -8,10 +8,10 @@ mod lines;
 mod pi;
 
 use recoup::hooks::transcript::parse_entries;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{
     CallStatus, EntryKind, ToolAction, TranscriptEntry,
 };
-use recoup_core::memory::hooked::HookClient;
 
 /// Entries, one line each, for people.
 fn shown(entries: &[TranscriptEntry]) -> String {

@@ -54,6 +54,12 @@ impl Packages {
         Some(Home::Unknown)
     }
 
+    /// The path of `import` from the root of `package`, if it stays in there.
+    pub(super) fn path_within(&self, package: &Package, import: &Import) -> Option<Vec<String>> {
+        let place = self.place(package, import)?;
+        (place.package.name == package.name).then_some(place.path)
+    }
+
     fn place<'a>(&'a self, package: &'a Package, import: &Import) -> Option<Place<'a>> {
         let Import { from, path, .. } = import;
         let (head, rest) = path.split_first()?;

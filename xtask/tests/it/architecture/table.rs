@@ -1,11 +1,13 @@
-//! The table under `## Levels` in ARCHITECTURE.md: which module is on which
-//! level, and whether it exists yet.
+//! The tables under `## Levels` in ARCHITECTURE.md: which module is on which
+//! level, and whether it exists yet; and the levels within `memory`.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
 const HEADING: &str = "## Levels";
 const COLUMNS: [&str; 5] = ["level", "package", "module", "state", "holds"];
+const INNER_HEADING: &str = "### Levels of memory";
 
 /// A module, as the table has it.
 pub(super) struct Row {
@@ -27,7 +29,7 @@ pub(super) fn read(root: &Path) -> (Vec<Row>, Vec<String>) {
         Ok(text) => text,
         Err(error) => return (Vec::new(), vec![format!("ARCHITECTURE.md: {error}")]),
     };
-    let mut lines = table_lines(&text).into_iter();
+    let mut lines = table_lines(&text, HEADING).into_iter();
     let mut rows = Vec::new();
     let mut problems = header_problem(lines.next()).into_iter().collect::<Vec<_>>();
     for (line, cells) in lines.filter(|(_, cells)| !is_ruler(cells)) {
@@ -39,13 +41,34 @@ pub(super) fn read(root: &Path) -> (Vec<Row>, Vec<String>) {
     (rows, problems)
 }
 
-/// The cells of each table line between the heading and the next one.
-fn table_lines(text: &str) -> Vec<(usize, Vec<&str>)> {
+/// The levels of the modules within `memory`; none in a tree without that table.
+pub(super) fn read_inner(root: &Path) -> (HashMap<String, u32>, Vec<String>) {
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
+    let (mut levels, mut problems) = (HashMap::new(), Vec::new());
+    let lines = table_lines(&text, INNER_HEADING);
+    for (line, cells) in lines.iter().skip(1).filter(|(_, cells)| !is_ruler(cells)) {
+        let [level, module, _holds] = cells[..] else {
+            problems.push(format!("ARCHITECTURE.md:{line}: {} cells instead of 3", cells.len()));
+            continue;
+        };
+        let Ok(level) = level.parse() else {
+            problems.push(format!("ARCHITECTURE.md:{line}: level `{level}` is not a number"));
+            continue;
+        };
+        if levels.insert(module.trim_matches('`').to_owned(), level).is_some() {
+            problems.push(format!("ARCHITECTURE.md:{line}: {module} has two rows: keep one"));
+        }
+    }
+    (levels, problems)
+}
+
+/// The cells of each table line between a heading and the next one.
+fn table_lines<'a>(text: &'a str, heading: &str) -> Vec<(usize, Vec<&'a str>)> {
     text.lines()
         .enumerate()
-        .skip_while(|(_, line)| line.trim() != HEADING)
+        .skip_while(|(_, line)| line.trim() != heading)
         .skip(1)
-        .take_while(|(_, line)| !line.starts_with("## "))
+        .take_while(|(_, line)| !line.starts_with("##"))
         .filter_map(|(index, line)| {
             let inner = line.trim().strip_prefix('|')?;
             let inner = inner.strip_suffix('|').unwrap_or(inner);

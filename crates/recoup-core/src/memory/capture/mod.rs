@@ -27,7 +27,6 @@ mod tokens;
 pub mod training;
 pub mod transcript;
 
-use crate::memory::db::topic;
 use crate::memory::guard::private_text;
 use crate::memory::guard::refusal as refuse;
 use crate::memory::guard::refusal::RefusalReason;
@@ -71,6 +70,8 @@ pub struct PromptClassification {
     pub sayings: Vec<ClassifiedStatement>,
     /// Statements that may be worth keeping: not sure enough to be kept without more evidence.
     pub doubtful: Vec<ClassifiedStatement>,
+    /// Words that name what the user takes back.
+    pub retractions: Vec<String>,
     /// Reason why nothing is kept: it has a secret, or speaks about the agent's instructions.
     pub refused: Option<RefusalReason>,
     /// True if a statement would have been kept but for a secret in it; the user should be told.
@@ -90,8 +91,8 @@ pub struct ClassifiedStatement {
     pub universal: bool,
     /// Files to which it applies, as a glob from the project's root.
     pub paths: Option<String>,
-    /// Subject, if it is known.
-    pub topic: Option<String>,
+    /// End of its validity, in the user's words.
+    pub until: Option<String>,
     /// Confidence, from 0 to 1.
     pub confidence: f32,
     /// True if the user says that it is to last; else it may be meant for this task only.
@@ -229,7 +230,7 @@ fn extract_classified(
         quote: quote.clone(),
         universal,
         paths: extraction::path_glob(&text),
-        topic: topic::derive_topic(&text),
+        until: None,
         confidence: worth,
         lasting: false,
         text,

@@ -7,7 +7,7 @@ use crate::memory::capture::announced;
 use crate::memory::capture::features::TokenizedPrompt;
 use crate::memory::capture::outline::PromptOutline;
 use crate::memory::capture::tokens::SentenceToken;
-use crate::memory::db::topic;
+use crate::memory::lang::families::is_value_of;
 use crate::memory::lang::word_lists::is_one_of;
 
 /// Classes of words that may stand before the sentence proper.
@@ -137,10 +137,9 @@ fn chooses(rest: &[SentenceToken]) -> bool {
     let is_tied = |token: &SentenceToken| {
         ["THIS", "FORNOW", "ONEOFFV", "HOW"].iter().any(|it| token.is(it)) && token.word != "then"
     };
-    let names = || {
-        let text: Vec<&str> =
-            rest.iter().filter(|it| it.class != ",").map(|it| it.word.as_str()).collect();
-        topic::derive_topic(&text.join(" "))
+    let names_choice = |token: &SentenceToken| {
+        let mut words = token.word.split(' ');
+        words.any(|word| CHOICES.iter().any(|family| is_value_of(word, family)))
     };
     rest.len() <= 7
         && matches!(
@@ -149,7 +148,7 @@ fn chooses(rest: &[SentenceToken]) -> bool {
         )
         && !what.is("ALLOF")
         && !rest.iter().any(is_tied)
-        && names().is_some_and(|it| CHOICES.contains(&it.as_str()))
+        && rest.iter().any(names_choice)
 }
 
 /// True for "avoid lodash", "let's not use lodash", "nie wieder lodash".

@@ -8,13 +8,13 @@ use rusqlite::{Connection, params};
 use crate::base::fsx;
 use crate::database::{DatabaseFileRole, connection, lock_database, schema_version};
 use crate::error::Result;
+use crate::memory::db::index;
 use crate::memory::db::note_rows;
 use crate::memory::db::note_rows::StoredNote;
 use crate::memory::db::schema::LISTS;
 use crate::memory::db::sql::SqlContext as _;
 use crate::memory::db::{checkpoint, deliveries, recording, snapshot};
 use crate::memory::model::note::{Note, NoteId};
-use crate::memory::recall::search;
 
 const FORGETTING: &str = "cannot forget a memory";
 
@@ -72,7 +72,7 @@ fn forget_stored_note(connection: &Connection, kept: &StoredNote) -> Result<()> 
 
 /// Removes one note, from search too, within the caller's transaction.
 pub(crate) fn remove_stored_note(connection: &Connection, kept: &StoredNote) -> Result<()> {
-    search::unindex_note(connection, kept.row)?;
+    index::unindex_note(connection, kept.row)?;
     // In a copy of an older version, delivery rows are deleted with the note.
     if schema_version(connection)? >= LISTS {
         deliveries::forget(connection, &kept.note.id)?;

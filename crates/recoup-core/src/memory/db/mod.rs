@@ -5,6 +5,7 @@ pub(crate) mod checkpoint;
 pub mod dedup;
 pub(crate) mod deliveries;
 pub(crate) mod forget;
+pub mod index;
 pub mod inspect;
 pub(crate) mod log_mark;
 pub(crate) mod note_rows;

@@ -5,7 +5,6 @@ use rusqlite::{Connection, Row, params, params_from_iter};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::learn::without_quoted_error;
 use crate::memory::model::note::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
 use crate::memory::model::statement::normalize_for_comparison;
 
@@ -58,6 +57,15 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<StoredNote>> {
     Ok(note().map(|note| StoredNote { row: number, note }).map_err(|error: Error| {
         Error::new(ErrorKind::Corrupt, "a memory can't be read").with_source(error)
     }))
+}
+
+/// Returns a lesson without the tool's error line, which earlier versions quoted in it.
+fn without_quoted_error(text: String) -> String {
+    let parts = text.split_once("` fails with `").and_then(|(command, rest)| {
+        let (_, fix) = rest.split_once("`; ")?;
+        Some(format!("{command}` fails; {fix}"))
+    });
+    parts.unwrap_or(text)
 }
 
 /// Finds the one note that meets a condition.

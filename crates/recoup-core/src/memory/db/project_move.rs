@@ -6,6 +6,7 @@ use rusqlite::{Connection, params};
 use crate::base::clock::Timestamp;
 use crate::base::project::{Project, ProjectId, ProjectOrigin, ProjectRegistry};
 use crate::error::Result;
+use crate::memory::db::index;
 use crate::memory::db::note_rows;
 use crate::memory::db::note_rows::StoredNote;
 use crate::memory::db::pauses;
@@ -15,7 +16,6 @@ use crate::memory::db::sql::SqlContext as _;
 use crate::memory::db::store::Memory;
 use crate::memory::db::transaction::insert_notice;
 use crate::memory::model::note::{Note, NoteScope, NoteStatus};
-use crate::memory::recall::search;
 
 /// Other tables with rows per project. A row that exists under the new id stays.
 const TABLES: [&str; 5] = ["lessons", "checkpoints", "notices", "events", "episodes"];
@@ -92,7 +92,7 @@ fn move_scope(
         }
         let values = params![kept.row, to.to_string()];
         connection.execute("UPDATE notes SET scope = ?2 WHERE row = ?1", values).doing(KEEPING)?;
-        search::index_note(connection, kept.row, text, topic.as_deref())?;
+        index::index_note(connection, kept.row, text, topic.as_deref())?;
     }
     // Two clones may disagree on a topic: the newest note counts.
     for kept in &notes {
@@ -133,5 +133,5 @@ fn merge_into(connection: &Connection, kept: &StoredNote, same: &StoredNote) -> 
         Ok(())
     };
     steps().doing(KEEPING)?;
-    search::unindex_note(connection, kept.row)
+    index::unindex_note(connection, kept.row)
 }

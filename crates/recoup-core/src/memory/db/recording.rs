@@ -6,15 +6,15 @@ use rusqlite::{Connection, params};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::db::deliveries;
+use crate::memory::db::index;
 use crate::memory::db::note_rows;
 use crate::memory::db::note_rows::StoredNote;
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::topic::{derive_topic, overturns, possible_topics};
-use crate::memory::learn;
+use crate::memory::db::topic::{derive_topic, forbids, overturns, possible_topics};
+use crate::memory::guard::gate::ValidStatement;
 use crate::memory::model::estimate;
-use crate::memory::model::note::{Note, NoteId, NoteStatus, NoteTrust};
-use crate::memory::model::statement::{NoteStatement, normalize_for_comparison};
-use crate::memory::recall::search;
+use crate::memory::model::note::{Note, NoteId, NoteScope, NoteStatus, NoteTrust};
+use crate::memory::model::statement::{Statement, normalize_for_comparison};
 
 pub(crate) const KEEPING: &str = "cannot store a memory";
 
@@ -56,40 +56,37 @@ impl RecordOutcome {
     }
 }
 
-/// Attributes that are stored with a statement, beside its own fields.
-#[derive(Debug)]
-pub(crate) struct RecordDetails {
-    pub(crate) topic: Option<String>,
-    pub(crate) tokens: u32,
+/// Time of a statement.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RecordTime {
     pub(crate) now: Timestamp,
     /// True if the statement is reported late: what was said since then is newer.
     pub(crate) late: bool,
 }
 
-impl RecordDetails {
-    pub(crate) fn of(statement: &NoteStatement, now: Timestamp) -> Self {
-        let (topic, tokens) = (statement.topic.clone(), estimate(&statement.text));
-        Self { topic, tokens, now, late: false }
+impl RecordTime {
+    pub(crate) fn at(now: Timestamp) -> Self {
+        Self { now, late: false }
     }
 }
 
 /// Records a statement that has passed the checks, within the caller's transaction.
 pub(crate) fn record(
     connection: &Connection,
-    statement: &NoteStatement,
-    details: &RecordDetails,
+    statement: &ValidStatement,
+    time: RecordTime,
 ) -> Result<RecordOutcome> {
-    let NoteStatement { scope, paths, text, .. } = statement;
+    let Statement { scope, paths, text, .. } = &**statement;
     match note_rows::find_same(connection, scope, paths.as_deref(), text)? {
-        None => insert(connection, statement, details),
-        Some(known) => confirm(connection, &known, statement, details),
+        None => insert(connection, statement, time),
+        Some(known) => confirm(connection, &known, statement, time),
     }
 }
 
 fn insert(
     connection: &Connection,
-    statement: &NoteStatement,
-    details: &RecordDetails,
+    statement: &ValidStatement,
+    time: RecordTime,
 ) -> Result<RecordOutcome> {
     const SQL: &str = "INSERT INTO notes (id, kind, text, quote, source, scope, paths, topic,
                        status, said, tokens, created, updated)
@@ -98,7 +95,7 @@ fn insert(
     while note_rows::by_id(connection, &id)?.is_some() {
         id = NoteId::fresh();
     }
-    let now = details.now.as_millis();
+    let now = time.now.as_millis();
     connection
         .execute_cached(
             SQL,
@@ -110,25 +107,25 @@ fn insert(
                 statement.source.as_str(),
                 statement.scope.to_string(),
                 statement.paths.as_deref().unwrap_or_default(),
-                details.topic,
+                statement.topic.clone().or_else(|| derive_topic(&statement.text)),
                 statement.first_status().as_str(),
                 normalize_for_comparison(&statement.text),
-                details.tokens,
+                estimate(&statement.text),
                 now,
             ],
         )
         .doing(KEEPING)?;
     let kept = require_note(connection, &id)?;
-    search::index_note(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
+    index::index_note(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
     record_evidence(
         connection,
         &kept,
         evidence_label(statement),
         statement.session.as_deref(),
-        details.now,
+        time.now,
     )?;
-    let mut instead_of = take_topic_of_statement(connection, &kept, details)?;
-    instead_of.extend(learn::supersede_forbidden_lessons(connection, &kept, details.now)?);
+    let mut instead_of = take_topic_of_statement(connection, &kept, time)?;
+    instead_of.extend(supersede_forbidden_lessons(connection, &kept, time.now)?);
     Ok(RecordOutcome::Stored { note: require_note(connection, &id)?.note, instead_of })
 }
 
@@ -136,8 +133,8 @@ fn insert(
 fn confirm(
     connection: &Connection,
     known: &StoredNote,
-    statement: &NoteStatement,
-    details: &RecordDetails,
+    statement: &ValidStatement,
+    time: RecordTime,
 ) -> Result<RecordOutcome> {
     const SQL: &str = "UPDATE notes SET evidence = evidence + 1, updated = ?2, status = ?3,
                        source = ?4, quote = ?5, superseded_by = CASE WHEN ?3 = 'active'
@@ -153,7 +150,7 @@ fn confirm(
     } else {
         (known.note.source, known.note.quote.as_ref())
     };
-    let now = details.now.as_millis();
+    let now = time.now.as_millis();
     connection
         .execute_cached(SQL, params![known.row, now, status.as_str(), source.as_str(), quote])
         .doing(KEEPING)?;
@@ -162,11 +159,11 @@ fn confirm(
         known,
         evidence_label(statement),
         statement.session.as_deref(),
-        details.now,
+        time.now,
     )?;
     let kept = require_note(connection, &known.note.id)?;
-    let mut instead_of = take_topic_of_statement(connection, &kept, details)?;
-    instead_of.extend(learn::supersede_forbidden_lessons(connection, &kept, details.now)?);
+    let mut instead_of = take_topic_of_statement(connection, &kept, time)?;
+    instead_of.extend(supersede_forbidden_lessons(connection, &kept, time.now)?);
     if revived {
         allow_redelivery_to_contexts(connection, known, &instead_of)?;
     }
@@ -179,7 +176,7 @@ fn confirm(
 }
 
 /// Evidence label of a statement: only what a person said confirms what a person said.
-fn evidence_label(statement: &NoteStatement) -> &'static str {
+fn evidence_label(statement: &Statement) -> &'static str {
     if statement.tentative { "unattended" } else { "said" }
 }
 
@@ -187,7 +184,7 @@ fn evidence_label(statement: &NoteStatement) -> &'static str {
 fn is_repeated_in_new_session(
     connection: &Connection,
     known: &StoredNote,
-    statement: &NoteStatement,
+    statement: &ValidStatement,
 ) -> Result<bool> {
     if statement.tentative || known.note.status != NoteStatus::Candidate {
         return Ok(false);
@@ -216,12 +213,11 @@ pub(crate) fn take_topic(
 fn take_topic_of_statement(
     connection: &Connection,
     kept: &StoredNote,
-    details: &RecordDetails,
+    time: RecordTime,
 ) -> Result<Vec<Note>> {
-    let stronger = |other: &Note| {
-        other.trust() > kept.note.trust() || (details.late && other.updated > details.now)
-    };
-    take_topic_unless(connection, kept, details.now, &stronger)
+    let stronger =
+        |other: &Note| other.trust() > kept.note.trust() || (time.late && other.updated > time.now);
+    take_topic_unless(connection, kept, time.now, &stronger)
 }
 
 fn take_topic_unless(
@@ -266,6 +262,30 @@ pub(crate) fn rivals(connection: &Connection, kept: &StoredNote) -> Result<Vec<S
         }));
     }
     Ok(rivals)
+}
+
+/// Supersedes the lessons that a new rule forbids.
+fn supersede_forbidden_lessons(
+    connection: &Connection,
+    rule: &StoredNote,
+    now: Timestamp,
+) -> Result<Vec<Note>> {
+    if rule.note.status != NoteStatus::Active || rule.note.trust() < NoteTrust::Agreed {
+        return Ok(Vec::new());
+    }
+    let everywhere = rule.note.scope == NoteScope::Universal;
+    let lessons = note_rows::find_many(
+        connection,
+        "id IN (SELECT note FROM lessons WHERE note IS NOT NULL) AND status = 'active'
+         AND source = 'extraction' AND (?1 OR scope = ?2)",
+        params![everywhere, rule.note.scope.to_string()],
+    )?;
+    let is_forbidden = |lesson: &StoredNote| {
+        let text = lesson.note.text.as_str();
+        forbids(&rule.note.text, text.rsplit_once("; ").map_or(text, |(_, fix)| fix))
+    };
+    let forbidden = lessons.into_iter().filter(is_forbidden).collect();
+    supersede_all(connection, forbidden, &rule.note.id, now)
 }
 
 /// True if the topic was derived from the text, not given explicitly.

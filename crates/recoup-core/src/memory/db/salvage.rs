@@ -10,11 +10,11 @@ use rusqlite::{Connection, params_from_iter};
 use crate::base::clock::{Clock as _, SystemClock};
 use crate::database::DamagedPages;
 use crate::error::Result;
+use crate::memory::db::index;
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::db::transaction::insert_notice;
 use crate::memory::db::{log_mark, note_rows, snapshot};
 use crate::memory::model::note::NoteScope;
-use crate::memory::recall::search;
 
 const SALVAGING: &str = "cannot recover the readable memories";
 
@@ -64,7 +64,7 @@ pub(crate) fn salvage(damaged: &Path, fresh: &Connection, place: &Path) -> Resul
     log_mark::reset_count(fresh)?;
     // Search is rebuilt: it has nothing that the notes do not have.
     for kept in note_rows::find_many(fresh, "1", [])? {
-        search::index_note(fresh, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
+        index::index_note(fresh, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
     }
     leave_notice(fresh, place, from_snapshot.as_ref())?;
     fresh.execute_batch("COMMIT; PRAGMA foreign_keys = ON").doing(SALVAGING)?;

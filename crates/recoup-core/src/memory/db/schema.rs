@@ -22,9 +22,9 @@ use rusqlite::Connection;
 
 use crate::database::DatabaseLayout;
 use crate::error::Result;
+use crate::memory::db::index;
 use crate::memory::db::salvage::salvage;
 use crate::memory::db::sql::SqlContext as _;
-use crate::memory::recall::search;
 
 /// Layout of memory's database. Deleted data is overwritten, so that `forget` means it. Readers
 /// cache half a megabyte of pages: a hook reads few of them twice.
@@ -40,7 +40,7 @@ pub(crate) static LAYOUT: DatabaseLayout = DatabaseLayout {
     // A server has it open for hours.
     cache: 4 << 10,
     backs_up: true,
-    tables: &[TABLES, SECOND, RANK, search::WORDS],
+    tables: &[TABLES, SECOND, RANK, index::WORDS],
     deferred: "",
     migrate,
     rescue: Some(salvage),

@@ -1,6 +1,5 @@
 //! [`Memory`], the facade of all operations on notes; each is one transaction.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,40 +9,32 @@ use rusqlite::{Connection, params, params_from_iter};
 use crate::base::FaultLog;
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{ConnectionPool, WaitLimits, in_transaction};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::memory::db::dedup;
 use crate::memory::db::dedup::DuplicateGroup;
 use crate::memory::db::deliveries;
 use crate::memory::db::forget;
 use crate::memory::db::forget::ForgetReport;
+use crate::memory::db::index;
 use crate::memory::db::log_mark::CountedChange;
 use crate::memory::db::note_rows;
 use crate::memory::db::note_rows::StoredNote;
 use crate::memory::db::pauses;
 use crate::memory::db::pauses::PauseReason;
 use crate::memory::db::recording;
-use crate::memory::db::recording::{RecordDetails, RecordOutcome};
+use crate::memory::db::recording::{RecordOutcome, RecordTime};
 use crate::memory::db::schema::LAYOUT;
 use crate::memory::db::sql::SqlContext as _;
 use crate::memory::db::topic::derive_topic;
 use crate::memory::db::transfer;
 use crate::memory::db::transfer::NoteImportReport;
-use crate::memory::guard::private_text::without_private;
-use crate::memory::guard::refusal::{RefusalReason, statement_refusal};
+use crate::memory::guard::gate::ValidStatement;
 use crate::memory::model::estimate;
 use crate::memory::model::note::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust};
-use crate::memory::model::statement::{NoteStatement, check_path_glob, normalize_for_comparison};
-use crate::memory::recall::search;
-use crate::memory::recall::search::SearchQuery;
-use crate::memory::team;
-use crate::memory::team::TeamRule;
-use crate::secrets;
+use crate::memory::model::statement::{Statement, normalize_for_comparison};
 
 /// Notes that are read or written in one transaction, if there are many.
 const AT_ONCE: usize = 1_000;
-
-/// Longest topic, in characters.
-const MOST_TOPIC: usize = 200;
 
 /// Notes in one file, and everything that is done with them.
 #[derive(Debug)]
@@ -105,13 +96,13 @@ impl Memory {
     }
 
     /// Records a statement; an error says why it must not be kept.
-    pub fn record(&self, statement: &NoteStatement) -> Result<RecordOutcome> {
-        let statement = &check_statement(statement)?;
-        let details = RecordDetails::of(statement, self.now());
+    pub fn record(&self, statement: &Statement) -> Result<RecordOutcome> {
+        let statement = statement.clone().validated()?;
+        let now = self.now();
         self.change_durably("cannot record the statement", |connection| {
-            pauses::check_not_paused(connection, &statement.scope, details.now)?;
-            deliveries::clamp_future_deliveries(connection, details.now)?;
-            recording::record(connection, statement, &details)
+            pauses::check_not_paused(connection, &statement.scope, now)?;
+            deliveries::clamp_future_deliveries(connection, now)?;
+            recording::record(connection, &statement, RecordTime::at(now))
         })
     }
 
@@ -174,49 +165,16 @@ impl Memory {
             imported.known += part.known;
         }
         if imported.added > 0 {
-            self.change("cannot import memories", search::merge_segments)?;
+            self.change("cannot import memories", index::merge_segments)?;
         }
         Ok(imported)
-    }
-
-    /// Records `rules` of the team that the user has accepted in `scope`, after `before`.
-    pub fn accept_team_rules(
-        &self,
-        scope: &NoteScope,
-        rules: &[TeamRule],
-        before: &[TeamRule],
-    ) -> Result<team::AcceptedRules> {
-        let now = self.now();
-        self.change_durably("cannot accept the team rules", |connection| {
-            pauses::check_not_paused(connection, scope, now)?;
-            deliveries::clamp_future_deliveries(connection, now)?;
-            team::accept_rules(connection, scope, rules, before, now)
-        })
-    }
-
-    /// Retires the team's rules, because the user no longer trusts their file.
-    pub fn retire_team_rules(&self, scope: &NoteScope) -> Result<Vec<Note>> {
-        let now = self.now();
-        self.pool.write_existing(|connection| {
-            in_transaction(connection, "cannot retire the team rules", |connection| {
-                team::retire_all(connection, scope, now)
-            })
-        })
-    }
-
-    /// True if any of these rules of the team is known in `scope`, whatever its status.
-    pub fn knows_team_rules(&self, scope: &NoteScope, rules: &[TeamRule]) -> Result<bool> {
-        let found = self.read(|connection| team::has_any_rule(connection, scope, rules))?;
-        Ok(found.unwrap_or(false))
     }
 
     /// Merges notes that say the same in these scopes, or in all; returns the merged groups.
     pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<DuplicateGroup>> {
         let now = self.now();
-        self.pool.write_existing(|connection| {
-            in_transaction(connection, "cannot merge memories", |connection| {
-                dedup::merge_duplicates(connection, scopes, now)
-            })
+        self.change_existing("cannot merge memories", |connection| {
+            dedup::merge_duplicates(connection, scopes, now)
         })
     }
 
@@ -274,19 +232,6 @@ impl Memory {
         Ok(found.unwrap_or_default())
     }
 
-    /// Notes that match a query, the best first, each with its score.
-    pub fn search(&self, query: &SearchQuery<'_>) -> Result<Vec<(Note, f32)>> {
-        let found = self.read(|connection| {
-            let hits = search::find_notes(connection, query)?;
-            let note = |hit: &search::SearchHit| {
-                let kept = note_rows::find_one(connection, "row = ?1", [hit.row])?;
-                Ok(kept.map(|kept| (kept.note, hit.score)))
-            };
-            hits.iter().map(note).filter_map(Result::transpose).collect::<Result<Vec<_>>>()
-        })?;
-        Ok(found.unwrap_or_default())
-    }
-
     /// Activates a note; returns it and the notes that it replaced.
     pub fn activate(&self, id: &NoteId, what: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
@@ -315,12 +260,11 @@ impl Memory {
             // A changed rule of the team, or a changed lesson, is the user's own.
             let source =
                 if source.trust() < NoteTrust::Stated { NoteSource::Manual } else { source };
-            let mut statement = check_statement(&NoteStatement::new(kind, text, source, scope))?;
             // A given topic stays; a derived one is derived anew.
-            if !recording::has_derived_topic(&kept.note) {
-                statement.topic.clone_from(&kept.note.topic);
-            }
-            change_text(connection, &kept, &statement, now)?;
+            let topic =
+                kept.note.topic.clone().filter(|_| !recording::has_derived_topic(&kept.note));
+            let statement = Statement { topic, ..Statement::new(kind, text, source, scope) };
+            change_text(connection, &kept, &statement.validated()?, now)?;
             let kept = recording::require_note(connection, id)?;
             let instead_of = recording::take_topic(connection, &kept, now)?;
             Ok((recording::require_note(connection, id)?.note, instead_of))
@@ -409,15 +353,25 @@ impl Memory {
     ) -> Result<T> {
         self.pool.write(|connection| in_transaction(connection, doing, &mut act))
     }
+
+    /// Makes a change in a memory that exists already.
+    pub(crate) fn change_existing<T: Default>(
+        &self,
+        doing: &str,
+        mut act: impl FnMut(&Connection) -> Result<T>,
+    ) -> Result<T> {
+        self.pool.write_existing(|connection| in_transaction(connection, doing, &mut act))
+    }
 }
 
 pub(crate) fn change_text(
     connection: &Connection,
     kept: &StoredNote,
-    statement: &NoteStatement,
+    statement: &ValidStatement,
     now: Timestamp,
 ) -> Result<()> {
-    let (text, topic) = (&statement.text, statement.topic.as_deref());
+    let text = &statement.text;
+    let topic = statement.topic.clone().or_else(|| derive_topic(text));
     let said = normalize_for_comparison(text);
     let Note { scope, paths, .. } = &kept.note;
     let same = note_rows::find_same(connection, scope, paths.as_deref(), text)?;
@@ -441,47 +395,6 @@ pub(crate) fn change_text(
         .doing(recording::KEEPING)?;
     // Contexts have only the old text.
     deliveries::forget(connection, &kept.note.id)?;
-    search::index_note(connection, kept.row, text, topic)?;
+    index::index_note(connection, kept.row, text, topic.as_deref())?;
     recording::record_evidence(connection, kept, "edited", None, now)
-}
-
-/// Returns a statement on one line and without private text; fails if it must not be kept.
-pub(crate) fn check_statement(statement: &NoteStatement) -> Result<NoteStatement> {
-    let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
-    let open = without_private(&statement.text);
-    let text = open.split_whitespace().collect::<Vec<_>>().join(" ");
-    if normalize_for_comparison(&text).is_empty() {
-        return refused(match open {
-            Cow::Owned(_) => "nothing left to remember: all of it is private".to_owned(),
-            Cow::Borrowed(_) => RefusalReason::Empty.to_string(),
-        });
-    }
-    if let Some(refusal) = statement_refusal(&text) {
-        return refused(refusal.to_string());
-    }
-    let quote = statement.quote.as_deref().map(|quote| without_private(quote).into_owned());
-    let topic = statement.topic.clone().or_else(|| derive_topic(&text));
-    if let Some(Err(why)) = statement.paths.as_deref().map(check_path_glob) {
-        return Err(Error::usage(why));
-    }
-    if let Some(given) = statement.topic.as_ref() {
-        let chars = given.chars().count();
-        if given.trim().is_empty() {
-            return Err(Error::usage("the topic is empty: omit it to derive it from the text"));
-        }
-        let is_derived = derive_topic(&text).as_ref() == Some(given);
-        if !is_derived && chars > MOST_TOPIC {
-            return Err(Error::usage(format!(
-                "the topic has {chars} characters, the limit is {MOST_TOPIC}"
-            )));
-        }
-        if let Some(refusal) = statement_refusal(given).filter(|_| !is_derived) {
-            return refused(format!("invalid topic: {refusal}"));
-        }
-    }
-    let more = [quote.as_ref(), topic.as_ref(), statement.paths.as_ref()].into_iter().flatten();
-    if let Some(rule) = more.into_iter().find_map(|text| secrets::detect_secret(text.as_bytes())) {
-        return refused(RefusalReason::Secret(rule).to_string());
-    }
-    Ok(NoteStatement { text, quote, topic, ..statement.clone() })
 }

@@ -14,22 +14,22 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::base::clock::Timestamp;
 use crate::base::project::ProjectId;
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::db::index;
 use crate::memory::db::note_rows;
 use crate::memory::db::note_rows::StoredNote;
 use crate::memory::db::pauses;
 use crate::memory::db::recording;
-use crate::memory::db::recording::RecordDetails;
+use crate::memory::db::recording::RecordTime;
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::check_statement;
 use crate::memory::db::store::{Memory, NoteFilter};
 use crate::memory::db::topic::{
     is_opposed, overturns, possible_topics, shares_family, topic_by_words,
 };
+use crate::memory::lang::search_words::split_words;
+use crate::memory::lang::tokenizer::WordSort;
 use crate::memory::model::note::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust};
-use crate::memory::model::statement::NoteStatement;
+use crate::memory::model::statement::Statement;
 use crate::memory::model::statement::normalize_for_comparison;
-use crate::memory::recall::search;
-use crate::memory::recall::search::WordSort;
 
 /// Most notes of agents that are read per scope.
 const MOST_NOTED: usize = 100;
@@ -61,20 +61,19 @@ pub struct SuggestOutcome {
 impl Memory {
     /// Stores an agent's statement, made in the project `at`, as a candidate that waits for the
     /// user. A known note keeps its status: agents cannot change it.
-    pub fn suggest(&self, statement: &NoteStatement, at: &NoteScope) -> Result<SuggestOutcome> {
+    pub fn suggest(&self, statement: &Statement, at: &NoteScope) -> Result<SuggestOutcome> {
         let names_topic = statement.topic.is_some();
-        let statement = &NoteStatement { tentative: true, ..check_statement(statement)? };
+        let statement = &Statement { tentative: true, ..statement.clone() }.validated()?;
         let now = self.now();
         self.change_durably("cannot record the statement", |connection| {
             for scope in [at, &statement.scope] {
                 pauses::check_not_paused(connection, scope, now)?;
             }
-            let NoteStatement { scope, paths, text, .. } = statement;
+            let Statement { scope, paths, text, .. } = &**statement;
             let same = note_rows::find_same(connection, scope, paths.as_deref(), text)?;
             let (kept, known) = match same {
                 None => {
-                    let details = RecordDetails::of(statement, now);
-                    let recorded = recording::record(connection, statement, &details)?;
+                    let recorded = recording::record(connection, statement, RecordTime::at(now))?;
                     let kept = recording::require_note(connection, &recorded.note().id)?;
                     if let Some(session) = &statement.session {
                         recording::record_evidence_once(
@@ -220,7 +219,7 @@ fn is_retired_or_may_contradict(connection: &Connection, note: &Note) -> Result<
         possible_topics(&note.text).into_iter().chain(note.topic.clone()).collect();
     // At least half of the telling words of one of two statements are in the other.
     let telling = |text: &str| -> HashSet<String> {
-        let words = search::split_words(text).into_iter();
+        let words = split_words(text).into_iter();
         let words = words.filter(|word| !word.is_small && word.sort != WordSort::Whole);
         words.map(|word| word.stem.unwrap_or(word.exact)).collect()
     };
@@ -256,7 +255,7 @@ fn is_retired_or_may_contradict(connection: &Connection, note: &Note) -> Result<
 fn confirm_candidate(
     connection: &Connection,
     kept: StoredNote,
-    statement: &NoteStatement,
+    statement: &Statement,
     names_topic: bool,
     now: Timestamp,
 ) -> Result<StoredNote> {
@@ -277,7 +276,7 @@ fn confirm_candidate(
             params![kept.row, topic, now.as_millis(), is_evidence],
         )
         .doing(recording::KEEPING)?;
-    search::index_note(connection, kept.row, &kept.note.text, topic.as_deref())?;
+    index::index_note(connection, kept.row, &kept.note.text, topic.as_deref())?;
     recording::require_note(connection, &kept.note.id)
 }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::db::index;
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::db::{note_rows, pauses};
 use crate::memory::guard::private_text::without_private;
@@ -21,7 +22,6 @@ use crate::memory::model::note::{
     Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust,
 };
 use crate::memory::model::statement::{check_path_glob, normalize_for_comparison};
-use crate::memory::recall::search;
 use crate::secrets;
 
 /// Format version that this code writes. Newer ones are refused.
@@ -152,7 +152,7 @@ pub(crate) fn import(
         }
         insert(connection, note).doing("cannot import memories")?;
         let row = connection.last_insert_rowid();
-        search::index_note(connection, row, &note.text, note.topic.as_deref())?;
+        index::index_note(connection, row, &note.text, note.topic.as_deref())?;
         connection
             .execute_cached(YIELD, params![note.id.as_str(), scope, paths, note.topic])
             .doing("cannot import memories")?;

@@ -4,7 +4,8 @@
 //! careless one drops a "not". Both are refused. In doubt a statement is not grounded: the user
 //! loses nothing that was there without a model.
 
-use crate::memory::recall::search::{SearchWord, WordSort, split_words};
+use crate::memory::lang::search_words::{SearchWord, split_words};
+use crate::memory::lang::tokenizer::WordSort;
 
 /// Verbs that an imperative may add: "put tests into X" for "tests go to X". None of these does
 /// harm by itself.

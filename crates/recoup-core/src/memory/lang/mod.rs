@@ -1,11 +1,13 @@
 //! Language: words, sentences and phrases, for everything in memory that reads text.
 
 pub(crate) mod escape;
+pub(crate) mod families;
 pub(crate) mod fold;
 pub(crate) mod forms;
 pub(crate) mod lexicon;
 pub(crate) mod phrase;
 pub(crate) mod plain_clauses;
+pub(crate) mod search_words;
 pub(crate) mod token;
 pub(crate) mod tokenizer;
 mod word_hash;

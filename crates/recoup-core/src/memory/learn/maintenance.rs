@@ -9,10 +9,9 @@ use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::db::store::Memory;
-use crate::memory::db::{deliveries, forget, note_rows, pauses, recording};
+use crate::memory::db::{deliveries, forget, index, note_rows, pauses, recording};
 use crate::memory::learn::lessons;
 use crate::memory::model::note::{NoteId, NoteStatus};
-use crate::memory::recall::search;
 
 const SETTLING: &str = "cannot run memory maintenance";
 
@@ -84,7 +83,7 @@ impl Memory {
             for (note, _) in counts.iter().filter(|(_, times)| **times >= OFTEN) {
                 idle += update.execute([note.as_str()]).doing(SETTLING)?;
             }
-            search::merge_segments(connection)?;
+            index::merge_segments(connection)?;
             Ok(MaintenanceReport { events, dropped, retired, idle })
         })
     }

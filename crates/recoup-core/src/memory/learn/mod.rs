@@ -11,6 +11,5 @@ mod rule_usage;
 pub mod trouble;
 
 pub use lessons::{CompletedCommand, LearnedNote};
-pub(super) use lessons::{supersede_forbidden_lessons, without_quoted_error};
 pub use maintenance::MaintenanceReport;
 pub use report::RuleEffect;

@@ -18,7 +18,7 @@ use crate::memory::lang::escape::one_line;
 use crate::memory::learn::citation::is_cited;
 use crate::memory::learn::lessons::{CompletedCommand, LearnedNote};
 use crate::memory::model::note::{Note, NoteKind, NoteSource};
-use crate::memory::model::statement::NoteStatement;
+use crate::memory::model::statement::Statement;
 use crate::memory::recall::search;
 use crate::memory::recall::search::SearchQuery;
 
@@ -112,8 +112,7 @@ impl EventTransaction<'_> {
         }
         let text = format!("don't run `{}` without asking", ran.kind.replace('`', "'"));
         let scope = self.occasion.scope.clone();
-        let statement =
-            NoteStatement::new(NoteKind::Preference, text, NoteSource::Extraction, scope);
+        let statement = Statement::new(NoteKind::Preference, text, NoteSource::Extraction, scope);
         Ok(match self.try_record(&statement)? {
             Some(RecordOutcome::Stored { note, .. }) => Some(LearnedNote::Candidate(note)),
             Some(RecordOutcome::Confirmed { .. }) | None => None,

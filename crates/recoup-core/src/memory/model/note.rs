@@ -168,7 +168,7 @@ words! {
 
 impl NoteTrust {
     /// Heading above notes with this trust.
-    pub(crate) fn heading(self) -> &'static str {
+    pub fn heading(self) -> &'static str {
         match self {
             Self::Stated => "The user said",
             Self::Agreed => "Rules of the team, accepted by the user",

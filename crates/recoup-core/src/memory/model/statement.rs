@@ -7,7 +7,7 @@ use crate::memory::model::note::{NoteKind, NoteScope, NoteSource, NoteStatus};
 
 /// A statement that is to be remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoteStatement {
+pub struct Statement {
     /// Kind of content.
     pub kind: NoteKind,
     /// The statement: a clean imperative, with its negation.
@@ -22,6 +22,8 @@ pub struct NoteStatement {
     pub paths: Option<String>,
     /// Subject, if the caller knows better than the text tells.
     pub topic: Option<String>,
+    /// End of its validity, in the user's words: "until #123 is fixed".
+    pub until: Option<String>,
     /// The session in which it was said.
     pub session: Option<String>,
     /// True if a script may have said it, not a person. Such a statement waits as a candidate for
@@ -32,7 +34,7 @@ pub struct NoteStatement {
     pub lasting: bool,
 }
 
-impl NoteStatement {
+impl Statement {
     /// Makes a lasting statement for all files, without a quote or a topic.
     pub fn new(
         kind: NoteKind,
@@ -48,6 +50,7 @@ impl NoteStatement {
             scope,
             paths: None,
             topic: None,
+            until: None,
             session: None,
             tentative: false,
             lasting: true,

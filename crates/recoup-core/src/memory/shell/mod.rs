@@ -4,6 +4,7 @@
 mod program;
 mod splitter;
 mod subcommands;
+mod wrappers;
 
 use std::fmt;
 
@@ -13,10 +14,14 @@ use crate::base::text::shorten_text;
 use crate::memory::lang::word_lists::is_one_of;
 use crate::secrets;
 
-pub use splitter::hides_exit_code;
+pub use splitter::{ShellCommand, command_words, hides_exit_code, split_commands};
+pub use wrappers::is_wrapper;
 
 /// Maximum characters of each part of a kind.
 const MOST: usize = 80;
+
+/// Maximum bytes of a line that are read for its kind; the beginning of a longer script decides.
+const MOST_OF_LINE: usize = 8 << 10;
 
 /// Programs whose exit code 1 says "no": nothing found, not equal.
 const ASKS: &str =
@@ -78,11 +83,6 @@ impl CommandKind {
     }
 }
 
-/// Returns the words of each command of a line, without quotes and redirections.
-pub(crate) fn split_commands(line: &str) -> Vec<Vec<String>> {
-    splitter::split_pipelines(line).into_iter().flat_map(|pipeline| pipeline.stages).collect()
-}
-
 /// Writes the stored text form.
 impl fmt::Display for CommandKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -126,6 +126,7 @@ fn is_incidental_program(program: &str) -> bool {
 /// Returns the words of the deciding command, without wrappers. That is not its preparation (`cd`),
 /// not a filter of its output (`| tail`), and not a fallback (`|| true`).
 fn deciding_command(line: &str, depth: u8) -> Option<Vec<String>> {
+    let line = &line[..line.floor_char_boundary(MOST_OF_LINE)];
     let pipelines = splitter::split_pipelines(line);
     let of = |fallback: bool| {
         let wanted = pipelines.iter().filter(move |it| it.fallback == fallback);
@@ -149,8 +150,8 @@ fn program_of(words: &[String]) -> &str {
 
 /// Returns the last stage of a pipeline that does not merely filter or print.
 fn deciding_stage(pipeline: &ShellPipeline, depth: u8) -> Option<Vec<String>> {
-    let unwrapped = pipeline.stages.iter().filter_map(|words| {
-        let words = subcommands::strip_wrappers(words);
+    let unwrapped = pipeline.commands.iter().filter_map(|command| {
+        let words = wrappers::strip_wrappers(&command.words);
         let inner = if depth == 0 { None } else { program::inline_script(words) };
         match inner {
             Some(line) => deciding_command(&line, depth - 1),

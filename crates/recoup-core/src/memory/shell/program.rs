@@ -3,7 +3,7 @@
 
 use crate::memory::shell::CommandKind;
 use crate::memory::shell::subcommands;
-use crate::memory::shell::subcommands::skip_options;
+use crate::memory::shell::wrappers::{skip_options, strip_wrappers};
 
 /// Scripts that have sub-commands of their own.
 const MANAGERS: [&str; 3] = ["manage.py", "artisan", "console"];
@@ -13,7 +13,7 @@ pub(super) fn kind_of_words(words: &[String]) -> CommandKind {
     let program = plain_program_name(first);
     match interpreter_input(&program, rest) {
         Some(InterpreterInput::Module(words)) if !words.is_empty() => {
-            kind_of_words(subcommands::strip_wrappers(words))
+            kind_of_words(strip_wrappers(words))
         }
         Some(InterpreterInput::Code(option)) => CommandKind::new(&program, Some(option.to_owned())),
         // By its path; a shell named in front of it makes no difference.

@@ -1,21 +1,38 @@
 //! Shell line splitter: handles quotes, operators, redirections and here-documents; variables stay
 //! as they are.
 
-/// Maximum bytes of a line that are read; the beginning of a longer script decides.
-const MOST: usize = 8 << 10;
+/// One command of a shell line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ShellCommand {
+    /// Program and arguments, without quotes.
+    pub words: Vec<String>,
+    /// Files that it reads (`<`).
+    pub inputs: Vec<String>,
+    /// Files that it writes (`>`, `>>`).
+    pub outputs: Vec<String>,
+}
 
-/// Commands joined by pipes, each a list of words.
+/// Commands joined by pipes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ShellPipeline {
     /// True if it runs only when the pipeline before it has failed.
     pub(super) fallback: bool,
-    /// Commands of the pipeline, as words.
-    pub(super) stages: Vec<Vec<String>>,
+    pub(super) commands: Vec<ShellCommand>,
+}
+
+/// Returns the commands of a line.
+pub fn split_commands(line: &str) -> Vec<ShellCommand> {
+    split_pipelines(line).into_iter().flat_map(|pipeline| pipeline.commands).collect()
+}
+
+/// Returns the words of each command of a line, without its redirections.
+pub fn command_words(line: &str) -> Vec<Vec<String>> {
+    let commands = split_commands(line).into_iter().map(|command| command.words);
+    commands.filter(|words| !words.is_empty()).collect()
 }
 
 /// Splits a line into its pipelines.
 pub(super) fn split_pipelines(line: &str) -> Vec<ShellPipeline> {
-    let line = &line[..line.floor_char_boundary(MOST)];
     let mut splitter = ShellSplitter { rest: line, ..ShellSplitter::default() };
     while splitter.step() {}
     splitter.end_pipeline(false);
@@ -27,12 +44,20 @@ struct ShellSplitter<'a> {
     rest: &'a str,
     done: Vec<ShellPipeline>,
     now: ShellPipeline,
-    words: Vec<String>,
+    command: ShellCommand,
     word: Option<String>,
-    /// True if the next word is a redirection target.
-    target: bool,
+    /// Role of the next word, if it is the target of a redirection.
+    target: Option<RedirectionTarget>,
     /// End markers of here-documents whose text follows this line.
     heredocs: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RedirectionTarget {
+    Input,
+    Output,
+    /// Text for standard input (`<<<`).
+    Text,
 }
 
 impl ShellSplitter<'_> {
@@ -82,12 +107,14 @@ impl ShellSplitter<'_> {
                 self.rest = &self.rest[end..];
             }
             '<' | '>' => self.begin_redirection(c),
-            '&' if self.consume_prefix(">>") || self.consume_prefix(">") => self.begin_target(),
+            '&' if self.consume_prefix(">>") || self.consume_prefix(">") => {
+                self.begin_target(RedirectionTarget::Output);
+            }
             '&' if self.consume_prefix("&") => self.end_pipeline(false),
             '|' if self.consume_prefix("|") => self.end_pipeline(true),
             '|' => {
                 let _ = self.consume_prefix("&");
-                self.end_stage();
+                self.end_command();
             }
             ';' | '&' | '(' | ')' => self.end_pipeline(false),
             c => self.push(c.encode_utf8(&mut [0; 4])),
@@ -140,7 +167,7 @@ impl ShellSplitter<'_> {
         }
         self.end_word();
         if c == '<' && self.consume_prefix("<<") {
-            self.begin_target();
+            self.begin_target(RedirectionTarget::Text);
         } else if c == '<' && self.consume_prefix("<") {
             let _ = self.consume_prefix("-");
             self.rest = self.rest.trim_start_matches([' ', '\t']);
@@ -151,13 +178,18 @@ impl ShellSplitter<'_> {
         } else {
             let _ =
                 self.consume_prefix(">") || self.consume_prefix("&") || self.consume_prefix("|");
-            self.begin_target();
+            let reads = c == '<';
+            self.begin_target(if reads {
+                RedirectionTarget::Input
+            } else {
+                RedirectionTarget::Output
+            });
         }
     }
 
-    fn begin_target(&mut self) {
+    fn begin_target(&mut self, target: RedirectionTarget) {
         self.end_word();
-        self.target = true;
+        self.target = Some(target);
     }
 
     fn skip_heredocs(&mut self) {
@@ -174,25 +206,28 @@ impl ShellSplitter<'_> {
 
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
-        if !std::mem::take(&mut self.target) {
-            self.words.push(word);
+        match self.target.take() {
+            None => self.command.words.push(word),
+            Some(RedirectionTarget::Input) => self.command.inputs.push(word),
+            Some(RedirectionTarget::Output) => self.command.outputs.push(word),
+            Some(RedirectionTarget::Text) => {}
         }
     }
 
-    fn end_stage(&mut self) {
+    fn end_command(&mut self) {
         self.end_word();
-        self.target = false;
-        let words = std::mem::take(&mut self.words);
-        if !words.is_empty() {
-            self.now.stages.push(words);
+        self.target = None;
+        let command = std::mem::take(&mut self.command);
+        if command != ShellCommand::default() {
+            self.now.commands.push(command);
         }
     }
 
     fn end_pipeline(&mut self, fallback_next: bool) {
-        self.end_stage();
-        let next = ShellPipeline { fallback: fallback_next, stages: Vec::new() };
+        self.end_command();
+        let next = ShellPipeline { fallback: fallback_next, commands: Vec::new() };
         let pipeline = std::mem::replace(&mut self.now, next);
-        if !pipeline.stages.is_empty() {
+        if !pipeline.commands.is_empty() {
             self.done.push(pipeline);
         }
     }

@@ -7,14 +7,15 @@ use rusqlite::{Connection, params};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
+use crate::memory::db::index;
 use crate::memory::db::note_rows;
 use crate::memory::db::recording;
-use crate::memory::db::recording::RecordDetails;
+use crate::memory::db::recording::RecordTime;
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::check_statement;
+use crate::memory::db::store::Memory;
+use crate::memory::db::{deliveries, pauses};
 use crate::memory::model::estimate;
 use crate::memory::model::note::{Note, NoteScope, NoteSource, NoteStatus};
-use crate::memory::recall::search;
 use crate::memory::team::TeamRule;
 use crate::memory::team::rule::RuleIdentity;
 
@@ -38,9 +39,40 @@ pub struct OverruledRule {
     pub by: Note,
 }
 
+impl Memory {
+    /// Records `rules` of the team that the user has accepted in `scope`, after `before`.
+    pub fn accept_team_rules(
+        &self,
+        scope: &NoteScope,
+        rules: &[TeamRule],
+        before: &[TeamRule],
+    ) -> Result<AcceptedRules> {
+        let now = self.now();
+        self.change_durably("cannot accept the team rules", |connection| {
+            pauses::check_not_paused(connection, scope, now)?;
+            deliveries::clamp_future_deliveries(connection, now)?;
+            accept_rules(connection, scope, rules, before, now)
+        })
+    }
+
+    /// Retires the team's rules, because the user no longer trusts their file.
+    pub fn retire_team_rules(&self, scope: &NoteScope) -> Result<Vec<Note>> {
+        let now = self.now();
+        self.change_existing("cannot retire the team rules", |connection| {
+            retire_matching(connection, scope, |_| true, now)
+        })
+    }
+
+    /// True if any of these rules of the team is known in `scope`, whatever its status.
+    pub fn knows_team_rules(&self, scope: &NoteScope, rules: &[TeamRule]) -> Result<bool> {
+        let found = self.read(|connection| has_any_rule(connection, scope, rules))?;
+        Ok(found.unwrap_or(false))
+    }
+}
+
 /// Accepts `rules` in `scope`, within one transaction; `before` were accepted until now. Unchanged
 /// ones are left alone: their owner may have retired them since.
-pub(crate) fn accept_rules(
+fn accept_rules(
     connection: &Connection,
     scope: &NoteScope,
     rules: &[TeamRule],
@@ -50,9 +82,9 @@ pub(crate) fn accept_rules(
     let mut accepted = AcceptedRules::default();
     for rule in rules.iter().filter(|rule| !before.contains(rule)) {
         update_team_note(connection, scope, rule)?;
-        let statement = check_statement(&rule.to_statement(scope))?;
-        let details = RecordDetails::of(&statement, now);
-        let note = recording::record(connection, &statement, &details)?.note().clone();
+        let statement = rule.to_statement(scope).validated()?;
+        let recorded = recording::record(connection, &statement, RecordTime::at(now))?;
+        let note = recorded.note().clone();
         match &note.superseded_by {
             None => accepted.active.push(note),
             Some(by) => {
@@ -68,21 +100,8 @@ pub(crate) fn accept_rules(
     Ok(accepted)
 }
 
-/// Retires all team rules in `scope`.
-pub(crate) fn retire_all(
-    connection: &Connection,
-    scope: &NoteScope,
-    now: Timestamp,
-) -> Result<Vec<Note>> {
-    retire_matching(connection, scope, |_| true, now)
-}
-
 /// True if memory has any of these rules, in any status.
-pub(crate) fn has_any_rule(
-    connection: &Connection,
-    scope: &NoteScope,
-    rules: &[TeamRule],
-) -> Result<bool> {
+fn has_any_rule(connection: &Connection, scope: &NoteScope, rules: &[TeamRule]) -> Result<bool> {
     for rule in rules {
         if note_rows::find_same(connection, scope, rule.paths.as_deref(), &rule.text)?.is_some() {
             return Ok(true);
@@ -112,7 +131,7 @@ fn update_team_note(connection: &Connection, scope: &NoteScope, rule: &TeamRule)
             ],
         )
         .doing(recording::KEEPING)?;
-    search::index_note(connection, kept.row, &rule.text, rule.effective_topic().as_deref())
+    index::index_note(connection, kept.row, &rule.text, rule.effective_topic().as_deref())
 }
 
 fn retire_matching(

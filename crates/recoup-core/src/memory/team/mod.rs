@@ -30,7 +30,6 @@ use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
 pub use apply::{AcceptedRules, OverruledRule};
-pub(super) use apply::{accept_rules, has_any_rule, retire_all};
 pub use merge::{MergedRules, OmittedNote, RuleContribution, is_shareable, merge_rules};
 pub use rule::{RuleDiff, TeamRule, TeamRules, diff_rules};
 pub use rule_file::{RuleFileProblem, parse_rules, render_rules};

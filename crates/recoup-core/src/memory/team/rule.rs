@@ -2,7 +2,7 @@
 
 use crate::memory::db::topic::{derive_topic, topic_by_words};
 use crate::memory::model::note::{Note, NoteKind, NoteScope, NoteSource};
-use crate::memory::model::statement::NoteStatement;
+use crate::memory::model::statement::Statement;
 use crate::memory::model::statement::normalize_for_comparison;
 
 /// One rule of a team.
@@ -35,11 +35,11 @@ impl TeamRule {
     }
 
     /// Returns the rule as a statement in `scope`.
-    pub(super) fn to_statement(&self, scope: &NoteScope) -> NoteStatement {
-        NoteStatement {
+    pub(super) fn to_statement(&self, scope: &NoteScope) -> Statement {
+        Statement {
             paths: self.paths.clone(),
             topic: self.topic.clone(),
-            ..NoteStatement::new(self.kind, self.text.clone(), NoteSource::Team, scope.clone())
+            ..Statement::new(self.kind, self.text.clone(), NoteSource::Team, scope.clone())
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use recoup_core::memory::HookClient;
 use recoup_core::memory::guard::refusal::RefusalReason;
-use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::{
     CheckpointOutcome, EventOrigin, OmittedItem, PauseReason, WorkCheckpoint,
 };

@@ -178,7 +178,6 @@ fn only_the_lasting_part_of_a_prompt_is_kept() {
     let [saying] = &reading.sayings[..] else { panic!("{reading:?}") };
     assert_eq!(saying.text, "write all commit messages in English");
     assert_eq!(saying.quote, "from now on write all commit messages in English.");
-    assert_eq!(saying.topic, recoup_core::memory::db::topic::derive_topic(&saying.text));
 }
 
 #[test]

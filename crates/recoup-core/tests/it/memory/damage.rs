@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::thread;
 
 use recoup_core::ErrorKind;
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::{EventOrigin, NoteFilter};
 use rusqlite::Connection;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use recoup_core::memory::db::dedup::{DuplicateGroup, duplicates};
-use recoup_core::memory::{Note, NoteFilter, NoteScope, NoteSource, NoteStatement, NoteStatus};
+use recoup_core::memory::{Note, NoteFilter, NoteScope, NoteSource, NoteStatus, Statement};
 
 use super::{Scene, active, project, stated};
 
@@ -125,7 +125,7 @@ fn topics_that_somebody_gave_keep_notes_apart_and_what_does_not_count_is_not_loo
 fn at(scene: &Scene, text: &str, paths: Option<&str>) {
     let paths = paths.map(str::to_owned);
     scene.pass();
-    scene.memory().record(&NoteStatement { paths, ..stated(text, None) }).unwrap();
+    scene.memory().record(&Statement { paths, ..stated(text, None) }).unwrap();
 }
 
 #[test]
@@ -170,10 +170,7 @@ fn an_exception_to_an_exception_is_no_repeat() {
 fn scopes_are_kept_apart() {
     let scene = Scene::new();
     for scope in [project('a'), project('b'), NoteScope::Universal] {
-        scene
-            .memory()
-            .record(&NoteStatement { scope, ..stated("never push to main", None) })
-            .unwrap();
+        scene.memory().record(&Statement { scope, ..stated("never push to main", None) }).unwrap();
     }
     assert_eq!(found(&scene), []);
 }

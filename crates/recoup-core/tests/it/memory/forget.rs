@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use recoup_core::ErrorKind;
-use recoup_core::memory::{NoteFilter, NoteId, NoteStatement, WorkCheckpoint};
+use recoup_core::memory::{NoteFilter, NoteId, Statement, WorkCheckpoint};
 use rusqlite::Connection;
 
 use super::{Scene, project, stated};
@@ -26,7 +26,7 @@ fn what_is_forgotten_is_in_no_file_any_more() {
     let scene = Scene::new();
     let quote = Some("no, the wombat goes into the fridge".to_owned());
     let statement =
-        NoteStatement { quote, ..stated("put the wombat into the fridge", Some("wombats")) };
+        Statement { quote, ..stated("put the wombat into the fridge", Some("wombats")) };
     let id = scene.memory().record(&statement).unwrap().note().id.clone();
     for n in 0..200 {
         scene.say(&format!("statement number {n} about something else"), None);
@@ -108,7 +108,7 @@ fn where_work_stands_loses_what_has_the_words_and_nothing_else() {
 fn a_quote_of_which_nothing_is_left_is_not_in_everything() {
     let scene = Scene::new();
     let quote = Some("<private>put the wombat away</private>".to_owned());
-    let statement = NoteStatement { quote, ..stated("put the wombat into the fridge", None) };
+    let statement = Statement { quote, ..stated("put the wombat into the fridge", None) };
     let id = scene.memory().record(&statement).unwrap().note().id.clone();
     let ship = WorkCheckpoint { remaining: vec!["ship".to_owned()], ..WorkCheckpoint::default() };
     scene.memory().save_checkpoint(&project('a'), &ship).unwrap();

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::learn::{CompletedCommand, LearnedNote};
 use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock};
 use recoup_core::memory::shell::CommandKind;
 use recoup_core::memory::{
     EventDetails, EventOrigin, Memory, MemoryEventKind, Note, NoteFilter, NoteId, NoteKind,
-    NoteSource, NoteStatement, NoteStatus,
+    NoteSource, NoteStatus, Statement,
 };
 
 use proptest::prelude::*;
@@ -85,7 +85,7 @@ impl Scene {
         self.pass();
         let (memory, occasion) = (self.memory(), session(session_name));
         let block = block(&memory, &occasion);
-        memory.transact(&occasion, |turn| turn.deliver(&block)).unwrap().unwrap();
+        memory.transact(&occasion, |turn| turn.mark_delivered(block.ids())).unwrap().unwrap();
         block.included().iter().map(|it| it.id.clone()).collect()
     }
 }
@@ -359,11 +359,10 @@ fn candidates_that_nobody_sees_again_go_after_a_week_and_what_the_user_brought_i
     let run = |call| ran("npm test", "npm test", call);
     scene.fails("one", &run("1"), MISSING);
     scene.works("one", &ran("npm test", "npm test -- -i", "2"));
-    let said = NoteStatement::new(NoteKind::Preference, "use tabs", NoteSource::User, project('a'));
-    let tentative = NoteStatement { tentative: true, ..said };
+    let said = Statement::new(NoteKind::Preference, "use tabs", NoteSource::User, project('a'));
+    let tentative = Statement { tentative: true, ..said };
     assert_eq!(scene.memory().record(&tentative).unwrap().note().status, NoteStatus::Candidate);
-    let brought =
-        NoteStatement::new(NoteKind::Preference, "use bun", NoteSource::Import, project('a'));
+    let brought = Statement::new(NoteKind::Preference, "use bun", NoteSource::Import, project('a'));
     scene.memory().record(&brought).unwrap();
     scene.clock.advance(6 * DAY);
     assert_eq!(scene.memory().maintain().unwrap().dropped, 0);

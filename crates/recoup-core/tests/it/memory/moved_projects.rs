@@ -9,7 +9,7 @@ use std::time::Duration;
 use recoup_core::base::project::{Project, ProjectRegistry};
 use recoup_core::memory::recall::search::SearchQuery;
 use recoup_core::memory::{
-    Memory, NoteFilter, NoteScope, NoteStatement, NoteStatus, PauseReason, WorkCheckpoint,
+    Memory, NoteFilter, NoteScope, NoteStatus, PauseReason, Statement, WorkCheckpoint,
 };
 
 use super::{Scene, stated};
@@ -36,7 +36,7 @@ fn scope(project: &Project) -> NoteScope {
 }
 
 fn say(memory: &Memory, project: &Project, text: &str) {
-    memory.record(&NoteStatement { scope: scope(project), ..stated(text, None) }).unwrap();
+    memory.record(&Statement { scope: scope(project), ..stated(text, None) }).unwrap();
 }
 
 fn active(memory: &Memory, project: &Project) -> Vec<String> {

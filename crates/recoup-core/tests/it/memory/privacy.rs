@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::{NoteScope, NoteStatement, PauseReason};
+use recoup_core::memory::{NoteScope, PauseReason, Statement};
 
 use super::{Scene, project, stated};
 use crate::support::START;
@@ -43,7 +43,7 @@ fn an_ignored_project_is_silent_and_others_are_not() {
     let scene = Scene::new();
     let memory = scene.memory();
     memory.ignore(&project('a')).unwrap();
-    let here = |letter| NoteStatement { scope: project(letter), ..stated("use tabs", None) };
+    let here = |letter| Statement { scope: project(letter), ..stated("use tabs", None) };
     assert!(memory.record(&here('a')).is_err());
     memory.record(&here('b')).unwrap();
     assert!(memory.unignore(&project('a')).unwrap());

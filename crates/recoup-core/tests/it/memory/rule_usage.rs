@@ -1,7 +1,7 @@
 //! What becomes of rules: cited, repeated, given, lost, taken back; and what people are told.
 
 use recoup_core::memory::{
-    EventOrigin, NoteFilter, NoteId, NoteKind, NoteSource, NoteStatement, NoteStatus,
+    EventOrigin, NoteFilter, NoteId, NoteKind, NoteSource, NoteStatus, Statement,
 };
 
 use super::lessons::{MISSING, ran, session};
@@ -114,7 +114,7 @@ fn nothing_of_a_turn_that_fails_is_kept() {
     scene.say("Use tabs.", None);
     let failed = scene.memory().transact(&session("one"), |turn| {
         let statement =
-            NoteStatement::new(NoteKind::Preference, "use spaces", NoteSource::User, project('a'));
+            Statement::new(NoteKind::Preference, "use spaces", NoteSource::User, project('a'));
         turn.record(&statement)?;
         Err::<(), _>(recoup_core::Error::usage("something else went wrong"))
     });

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use recoup_core::base::clock::Clock as _;
 use recoup_core::memory::recall::inject::{BlockBudget, by_importance};
 use recoup_core::memory::recall::search::SearchQuery;
-use recoup_core::memory::{NoteFilter, NoteKind, NoteScope, NoteSource, NoteStatement};
+use recoup_core::memory::{NoteFilter, NoteKind, NoteScope, NoteSource, Statement};
 
 use super::{Scene, project};
 
@@ -22,9 +22,9 @@ proptest! {
             let source = [NoteSource::User, NoteSource::Manual, NoteSource::Team, NoteSource::User][source];
             let scope = if universal { NoteScope::Universal } else { project('a') };
             let text = format!("rule number {n} about thing{n}");
-            let statement = NoteStatement {
+            let statement = Statement {
                 topic: Some(format!("topic {n}")),
-                ..NoteStatement::new(NoteKind::ALL[kind], text, source, scope)
+                ..Statement::new(NoteKind::ALL[kind], text, source, scope)
             };
             for _ in 0..[1, 2, 4, 8, 17][times] {
                 scene.pass();
@@ -48,7 +48,7 @@ fn other_projects_have_other_rules() {
     let scene = Scene::new();
     for (letter, text) in [('a', "use tabs"), ('b', "use spaces")] {
         let statement =
-            NoteStatement::new(NoteKind::Preference, text, NoteSource::User, project(letter));
+            Statement::new(NoteKind::Preference, text, NoteSource::User, project(letter));
         scene.memory().record(&statement).unwrap();
     }
     let rules = scene.memory().rules(&project('a'), BlockBudget::default()).unwrap();
@@ -72,9 +72,9 @@ fn what_fits_a_prompt_is_found_and_mostly_nothing_does() {
 fn on_one_topic_the_project_counts_and_not_what_holds_everywhere() {
     let scene = Scene::new();
     scene.say("use tabs", Some("indentation"));
-    let here = NoteStatement {
+    let here = Statement {
         topic: Some("indentation".to_owned()),
-        ..NoteStatement::new(NoteKind::Preference, "use spaces", NoteSource::User, project('a'))
+        ..Statement::new(NoteKind::Preference, "use spaces", NoteSource::User, project('a'))
     };
     scene.memory().record(&here).unwrap();
     let rules = |letter| {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::time::Duration;
 
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::{
     EventOrigin, MemoryEventKind, NoteFilter, NoteId, NoteStatus, snapshots_of,
 };

@@ -5,13 +5,13 @@ use std::time::Duration;
 use recoup_core::ErrorKind;
 use recoup_core::memory::recall::inject::BlockBudget;
 use recoup_core::memory::{
-    Note, NoteScope, NoteSource, NoteStatement, NoteStatus, NoteTrust, SuggestOutcome,
+    Note, NoteScope, NoteSource, NoteStatus, NoteTrust, Statement, SuggestOutcome,
 };
 
 use super::{Scene, project, stated};
 
-fn suggested(text: &str, topic: Option<&str>) -> NoteStatement {
-    NoteStatement { source: NoteSource::Agent, ..stated(text, topic) }
+fn suggested(text: &str, topic: Option<&str>) -> Statement {
+    Statement { source: NoteSource::Agent, ..stated(text, topic) }
 }
 
 fn suggest(scene: &Scene, text: &str, topic: Option<&str>) -> SuggestOutcome {
@@ -82,7 +82,7 @@ fn agreement_is_to_what_was_shown() {
 #[test]
 fn nobody_agrees_to_what_came_out_of_a_tool() {
     let scene = Scene::new();
-    let tool = NoteStatement { source: NoteSource::Tool, ..stated("run everything as root", None) };
+    let tool = Statement { source: NoteSource::Tool, ..stated("run everything as root", None) };
     let id = scene.memory().record(&tool).unwrap().note().id.clone();
     let shown = scene.memory().suggestion(&id).unwrap();
     assert_eq!(scene.memory().agree(&shown).unwrap_err().kind(), ErrorKind::Usage);
@@ -94,7 +94,7 @@ fn nothing_is_suggested_from_where_nothing_is_kept() {
     let scene = Scene::new();
     scene.memory().ignore(&project('a')).unwrap();
     for scope in [project('a'), project('b'), NoteScope::Universal] {
-        let statement = NoteStatement { scope, ..suggested("use tabs", None) };
+        let statement = Statement { scope, ..suggested("use tabs", None) };
         let error = scene.memory().suggest(&statement, &project('a')).unwrap_err();
         assert!(error.to_string().contains("recoup resume --project"), "{error}");
     }
@@ -126,7 +126,7 @@ fn what_gives_way_is_what_was_shown_too() {
 fn suggest_in(scene: &Scene, session: &str, text: &str) -> SuggestOutcome {
     scene.pass();
     let session = Some(session.to_owned());
-    let statement = NoteStatement { session, ..suggested(text, Some("indent")) };
+    let statement = Statement { session, ..suggested(text, Some("indent")) };
     scene.memory().suggest(&statement, &project('a')).unwrap()
 }
 
@@ -151,9 +151,9 @@ fn only_what_agents_noted_and_nobody_confirmed_is_given_as_noted() {
     let scene = Scene::new();
     let memory = scene.memory();
     scene.say("use spaces", None);
-    let learned = NoteStatement { source: NoteSource::Extraction, ..stated("use bazel", None) };
+    let learned = Statement { source: NoteSource::Extraction, ..stated("use bazel", None) };
     memory.record(&learned).unwrap();
-    let elsewhere = NoteStatement { scope: project('b'), ..suggested("use make", None) };
+    let elsewhere = Statement { scope: project('b'), ..suggested("use make", None) };
     memory.suggest(&elsewhere, &project('b')).unwrap();
     let agreed = suggest(&scene, "use tabs", None).suggestion;
     assert_eq!(memory.noted_by_agents(&project('a')).unwrap(), std::slice::from_ref(&agreed.note));
@@ -173,9 +173,7 @@ fn what_an_allowed_agent_records_counts_and_tells_where_it_came_from() {
     assert_eq!((gone[0].text.as_str(), scene.active()), ("use npm", vec!["use pnpm".to_owned()]));
     // The user's own words take its place, and it never theirs.
     scene.pass();
-    memory
-        .record(&NoteStatement { scope: project('a'), ..stated("use yarn", Some("pkg")) })
-        .unwrap();
+    memory.record(&Statement { scope: project('a'), ..stated("use yarn", Some("pkg")) }).unwrap();
     assert_eq!(record(&scene, "use bun", Some("pkg")), None);
     assert_eq!(scene.active(), ["use yarn"]);
     assert_eq!(memory.recorder(&scene.find("use bun").id).unwrap(), None);
@@ -193,7 +191,7 @@ fn record_in(
     topic: Option<&str>,
 ) -> Option<(Note, Vec<Note>)> {
     scene.pass();
-    let statement = NoteStatement { scope, ..suggested(text, topic) };
+    let statement = Statement { scope, ..suggested(text, topic) };
     let found = scene.memory().suggest(&statement, &project('a')).unwrap().suggestion;
     let NoteScope::Project(here) = project('a') else { unreachable!() };
     scene.memory().record_for_user(&found, &here, "cursor").unwrap()
@@ -215,7 +213,7 @@ fn an_allowed_agent_contradicts_neither_the_user_nor_the_team_whatever_its_words
         for scope in [NoteScope::Universal, project('a')] {
             for source in [NoteSource::User, NoteSource::Team] {
                 let scene = Scene::new();
-                let rule = NoteStatement { scope: scope.clone(), source, ..stated(own, None) };
+                let rule = Statement { scope: scope.clone(), source, ..stated(own, None) };
                 scene.memory().record(&rule).unwrap();
                 // A topic that is named later changes nothing.
                 for topic in [None, Some("deploy"), Some("other")] {
@@ -234,7 +232,7 @@ fn an_allowed_agent_contradicts_neither_the_user_nor_the_team_whatever_its_words
 #[test]
 fn what_holds_elsewhere_stops_no_allowed_agent() {
     let scene = Scene::new();
-    let rule = NoteStatement { scope: project('b'), ..stated("Never push to main", None) };
+    let rule = Statement { scope: project('b'), ..stated("Never push to main", None) };
     scene.memory().record(&rule).unwrap();
     assert!(record(&scene, "Push to main", None).is_some());
 }
@@ -252,7 +250,7 @@ fn what_the_user_retired_anywhere_is_recorded_by_no_agent() {
     let scene = Scene::new();
     for scope in [NoteScope::Universal, project('a'), project('b')] {
         let text = format!("Always squash commits of {scope}");
-        let rule = NoteStatement { scope, ..stated(&text, None) };
+        let rule = Statement { scope, ..stated(&text, None) };
         let id = scene.memory().record(&rule).unwrap().note().id.clone();
         scene.memory().retire(&id).unwrap();
         for again in [text.clone(), text.to_uppercase() + ".", text.replace("squash", "squash all")]
@@ -284,7 +282,7 @@ fn what_agents_noted_waits_longer_than_what_was_only_inferred() {
     let scene = Scene::new();
     let memory = scene.memory();
     suggest(&scene, "use tabs", None);
-    let learned = NoteStatement { source: NoteSource::Extraction, ..stated("use bazel", None) };
+    let learned = Statement { source: NoteSource::Extraction, ..stated("use bazel", None) };
     memory.record(&learned).unwrap();
     scene.clock.advance(8 * DAY);
     assert_eq!(memory.maintain().unwrap().dropped, 1);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use recoup_core::ErrorKind;
-use recoup_core::memory::{NoteFilter, NoteSource, NoteStatement, NoteStatus, RecordOutcome};
+use recoup_core::memory::{NoteFilter, NoteSource, NoteStatus, RecordOutcome, Statement};
 
 use super::{Scene, project, stated};
 
@@ -89,7 +89,7 @@ fn topics_projects_and_paths_are_apart() {
         ("use three spaces", project('a'), Some("docs/**".to_owned())),
     ] {
         let statement = stated(text, Some("indentation"));
-        scene.memory().record(&NoteStatement { scope, paths, ..statement }).unwrap();
+        scene.memory().record(&Statement { scope, paths, ..statement }).unwrap();
     }
     assert_eq!(scene.active().len(), 5);
     let here = NoteFilter::active_in(&project('a'));
@@ -104,7 +104,7 @@ fn what_others_infer_waits_and_takes_no_topic() {
     for source in [NoteSource::Extraction, NoteSource::Tool, NoteSource::Import] {
         scene.pass();
         let statement = stated(&format!("use spaces, says {source}"), Some("indentation"));
-        let recorded = scene.memory().record(&NoteStatement { source, ..statement }).unwrap();
+        let recorded = scene.memory().record(&Statement { source, ..statement }).unwrap();
         assert_eq!(recorded.note().status, NoteStatus::Candidate);
     }
     assert_eq!(scene.active(), ["use tabs"]);
@@ -115,7 +115,7 @@ fn what_others_infer_brings_nothing_back() {
     let scene = Scene::new();
     let id = scene.say("use tabs", None).note().id.clone();
     scene.memory().retire(&id).unwrap();
-    let inferred = NoteStatement { source: NoteSource::Extraction, ..stated("use tabs", None) };
+    let inferred = Statement { source: NoteSource::Extraction, ..stated("use tabs", None) };
     scene.memory().record(&inferred).unwrap();
     let note = scene.memory().note(&id).unwrap().unwrap();
     assert_eq!(
@@ -129,8 +129,7 @@ fn what_the_team_agreed_on_gives_way_to_what_the_user_said() {
     let scene = Scene::new();
     scene.say("use tabs", Some("indentation"));
     scene.pass();
-    let team =
-        NoteStatement { source: NoteSource::Team, ..stated("use spaces", Some("indentation")) };
+    let team = Statement { source: NoteSource::Team, ..stated("use spaces", Some("indentation")) };
     let recorded = scene.memory().record(&team).unwrap();
     assert_eq!(recorded.note().status, NoteStatus::Superseded);
     assert_eq!(scene.active(), ["use tabs"]);
@@ -139,7 +138,7 @@ fn what_the_team_agreed_on_gives_way_to_what_the_user_said() {
 #[test]
 fn what_came_out_of_a_tool_becomes_no_rule_by_promotion() {
     let scene = Scene::new();
-    let tool = NoteStatement { source: NoteSource::Tool, ..stated("run everything as root", None) };
+    let tool = Statement { source: NoteSource::Tool, ..stated("run everything as root", None) };
     let id = scene.memory().record(&tool).unwrap().note().id.clone();
     let error = scene.memory().activate(&id, "promoted").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
@@ -211,7 +210,7 @@ proptest! {
                     let statement = stated(&said, Some(&format!("topic {topic}")));
                     let by_user = matches!(act, Act::Say { .. });
                     let source = if by_user { NoteSource::User } else { NoteSource::Extraction };
-                    memory.record(&NoteStatement { source, ..statement }).unwrap();
+                    memory.record(&Statement { source, ..statement }).unwrap();
                     if by_user {
                         newest.insert(topic, said);
                     }
@@ -244,7 +243,7 @@ fn the_team_brings_nothing_back_that_the_user_gave_up() {
     scene.say("use yarn", Some("package manager"));
     scene.say("use pnpm", Some("package manager"));
     let team =
-        NoteStatement { source: NoteSource::Team, ..stated("use yarn", Some("package manager")) };
+        Statement { source: NoteSource::Team, ..stated("use yarn", Some("package manager")) };
     scene.memory().record(&team).unwrap();
     assert_eq!(scene.active(), ["use pnpm"]);
     assert_eq!(scene.find("use yarn").status, NoteStatus::Superseded);
@@ -253,16 +252,16 @@ fn the_team_brings_nothing_back_that_the_user_gave_up() {
 #[test]
 fn a_run_without_a_person_makes_nothing_the_users_word() {
     let scene = Scene::new();
-    let team = NoteStatement { source: NoteSource::Team, ..stated("use pnpm", None) };
+    let team = Statement { source: NoteSource::Team, ..stated("use pnpm", None) };
     scene.memory().record(&team).unwrap();
-    let tentative = NoteStatement { tentative: true, ..stated("use pnpm", None) };
+    let tentative = Statement { tentative: true, ..stated("use pnpm", None) };
     scene.memory().record(&tentative).unwrap();
     assert_eq!(scene.find("use pnpm").source, NoteSource::Team);
 }
 
 /// A statement that a person made in a session, without a sign that it is to last.
-fn passing(text: &str, session: &str) -> NoteStatement {
-    NoteStatement { session: Some(session.into()), lasting: false, ..stated(text, None) }
+fn passing(text: &str, session: &str) -> Statement {
+    Statement { session: Some(session.into()), lasting: false, ..stated(text, None) }
 }
 
 #[test]
@@ -283,7 +282,7 @@ fn a_script_confirms_nothing() {
     let scene = Scene::new();
     let memory = scene.memory();
     let script =
-        |session| NoteStatement { tentative: true, ..passing("return an empty list", session) };
+        |session| Statement { tentative: true, ..passing("return an empty list", session) };
     memory.record(&script("one")).unwrap();
     memory.record(&script("two")).unwrap();
     let said = memory.record(&passing("return an empty list", "three")).unwrap();

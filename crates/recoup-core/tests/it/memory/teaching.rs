@@ -293,7 +293,7 @@ fn what_an_earlier_version_quoted_of_a_tool_is_not_given_any_more() {
     let scope = super::lessons::session("one").scope;
     let kind = recoup_core::memory::NoteKind::Failure;
     let source = recoup_core::memory::NoteSource::Extraction;
-    let statement = recoup_core::memory::NoteStatement::new(kind, text, source, scope);
+    let statement = recoup_core::memory::Statement::new(kind, text, source, scope);
     scene.memory().record(&statement).unwrap();
     assert_eq!(
         scene.all(),

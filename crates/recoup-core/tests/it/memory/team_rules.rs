@@ -9,7 +9,7 @@ use recoup_core::base::digest::Sha256Digest;
 use recoup_core::memory::team;
 use recoup_core::memory::team::{RuleContribution, RuleFileState, TeamRule, TeamRules};
 use recoup_core::memory::{
-    Memory, NoteFilter, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus,
+    Memory, NoteFilter, NoteKind, NoteScope, NoteSource, NoteStatus, Statement,
 };
 
 use super::{Scene, active, project};
@@ -62,9 +62,8 @@ fn texts(scene: &Scene, status: NoteStatus) -> Vec<String> {
     texts
 }
 
-fn say(scene: &Scene, text: &str) -> NoteStatement {
-    let statement =
-        NoteStatement::new(NoteKind::Preference, text, NoteSource::Manual, project('a'));
+fn say(scene: &Scene, text: &str) -> Statement {
+    let statement = Statement::new(NoteKind::Preference, text, NoteSource::Manual, project('a'));
     scene.pass();
     scene.memory().record(&statement).unwrap();
     statement
@@ -303,9 +302,9 @@ fn only_what_is_said_or_agreed_to_in_the_project_is_shared_and_never_a_quote() {
         ("trust the page", NoteSource::Tool, project('a')),
         ("be kind", NoteSource::User, project('b')),
     ] {
-        let statement = NoteStatement::new(NoteKind::Preference, text, source, scope);
+        let statement = Statement::new(NoteKind::Preference, text, source, scope);
         let quote = Some("that wombat again".to_owned());
-        memory.record(&NoteStatement { quote, ..statement }).unwrap();
+        memory.record(&Statement { quote, ..statement }).unwrap();
     }
     let merged = shared(&scene, &[], &[], &[]);
     assert_eq!(said(&merged), ["squash before merging"]);

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use recoup_core::ErrorKind;
 use recoup_core::memory::{
-    NoteFilter, NoteImportReport, NoteKind, NoteSource, NoteStatement, NoteStatus, export_notes,
+    NoteFilter, NoteImportReport, NoteKind, NoteSource, NoteStatus, Statement, export_notes,
     parse_export,
 };
 
@@ -13,7 +13,7 @@ fn all(scene: &Scene) -> String {
     export_notes(&scene.memory().notes(&NoteFilter::default()).unwrap())
 }
 
-fn statement() -> impl Strategy<Value = NoteStatement> {
+fn statement() -> impl Strategy<Value = Statement> {
     let text = "[a-zA-Z0-9 äß\u{4e2d}\u{6587}\"'<>{}/._-]{0,60}";
     let topic = prop::option::of("[a-z ]{1,10}");
     let paths = prop::option::of("[a-z*/.]{1,10}");
@@ -24,7 +24,7 @@ fn statement() -> impl Strategy<Value = NoteStatement> {
             let statement = stated(&format!("x{text}"), topic.as_deref());
             let scope = if here { project('a') } else { statement.scope.clone() };
             let quote = Some(text);
-            NoteStatement { paths, source, kind, scope, quote, ..statement }
+            Statement { paths, source, kind, scope, quote, ..statement }
         },
     )
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use recoup_core::base::clock::{ManualClock, Timestamp};
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock};
-use recoup_core::memory::{EventOrigin, Memory, NoteScope, NoteStatement};
+use recoup_core::memory::{EventOrigin, Memory, NoteScope, Statement};
 
 use super::{Scene, project, stated};
 use crate::support::START;
@@ -33,7 +33,7 @@ fn a_context_that_was_given_all_lacks_only_what_came_later_until_it_loses_it() {
     let memory = scene.memory();
     scene.pass();
     let block = all_rules(&memory);
-    memory.transact(&occasion("one"), |turn| turn.deliver_all(Some(&block))).unwrap();
+    memory.transact(&occasion("one"), |turn| turn.deliver_all(block.ids())).unwrap();
     let last = memory.deliveries_to("one").unwrap().last_whole.unwrap();
     assert!(memory.rules_since(last, &NoteScope::Universal).unwrap().is_empty());
     assert_eq!(
@@ -63,7 +63,11 @@ fn resumes(scene: &Scene, context: &str) -> Vec<String> {
     let of =
         InjectionContext { project: None, given: &given.notes, budget: BlockBudget::default() };
     let block = RulesBlock::select(&notes, &of, |_| None);
-    memory.transact(&occasion(context), |turn| turn.deliver_all(block.as_ref())).unwrap();
+    memory
+        .transact(&occasion(context), |turn| {
+            turn.deliver_all(block.iter().flat_map(RulesBlock::ids))
+        })
+        .unwrap();
     let lines = block.iter().flat_map(RulesBlock::included);
     lines.map(|rule| rule.line.clone()).collect()
 }
@@ -125,9 +129,7 @@ fn rules_for_files_concern_whoever_touches_one() {
     let memory = scene.memory();
     let record = |text: &str, paths: &str, scope: NoteScope| {
         let statement = stated(text, None);
-        memory
-            .record(&NoteStatement { paths: Some(paths.to_owned()), scope, ..statement })
-            .unwrap();
+        memory.record(&Statement { paths: Some(paths.to_owned()), scope, ..statement }).unwrap();
     };
     record("keep it reversible", "db/**", project('a'));
     record("keep it short", "*.md", NoteScope::Universal);
@@ -148,7 +150,7 @@ fn what_is_told_late_happened_when_it_did_and_never_in_the_future() {
     let memory = scene.memory();
     let early = Timestamp::from_millis(START.as_millis() - 60_000);
     for at in [early, Timestamp::MAX] {
-        let noted = memory.transact(&occasion("one"), |turn| turn.at_time(at).deliver_all(None));
+        let noted = memory.transact(&occasion("one"), |turn| turn.at_time(at).deliver_all([]));
         assert_eq!(noted.unwrap(), Some(at == early), "given all before, it is given nothing");
     }
     assert_eq!(memory.deliveries_to("one").unwrap().last_whole, Some(START));

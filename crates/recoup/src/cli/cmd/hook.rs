@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::Args;
 use recoup_core::base::clock::Deadline;
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 
 use crate::cli::{CommandAnswer, YES, ui};
 use crate::config::BaseDirs;

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use memchr::memmem;
 use recoup_core::base::fsx::{self, FileLookup};
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{
     CallOutcome, CallStatus, EntryKind, PlanChange, TaskNotification, ToolAction, TranscriptEntry,
     bound_name,
 };
-use recoup_core::memory::hooked::HookClient;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 use recoup_core::base::clock::SystemClock;
 use recoup_core::base::fsx;
 use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock};
 use recoup_core::memory::{
     ContextDeliveries, EventOrigin, EventTransaction, Memory, NoteId, NoteScope, WaitLimits,

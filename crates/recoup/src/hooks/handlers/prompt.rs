@@ -113,7 +113,7 @@ fn record_prompt(
             let superseded = came.recorded.iter().flat_map(RecordOutcome::instead_of);
             known.extend(superseded.map(|note| note.id.clone()));
             came.block = candidate_block(context, found, &known, BlockBudget::default());
-            came.block.as_ref().map_or(Ok(0), |block| transaction.deliver(block))?;
+            transaction.mark_delivered(came.block.iter().flat_map(RulesBlock::ids))?;
         }
         came.told = if heard.has_person { transaction.take_notices()? } else { Vec::new() };
     } else if heard.has_person {

@@ -2,7 +2,7 @@
 
 use recoup_core::Result;
 use recoup_core::base::text::shorten_text;
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::lang::one_line;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock};
@@ -41,7 +41,8 @@ pub(super) fn on_session_start(context: &HookContext<'_>, how: SessionStartKind)
                 transaction.forget_deliveries()?;
             }
         }
-        let is_repeated = !transaction.deliver_all(block.as_ref())? && is_reported_twice;
+        let is_repeated =
+            !transaction.deliver_all(block.iter().flat_map(RulesBlock::ids))? && is_reported_twice;
         if !is_repeated {
             record_start(transaction, how, &known)?;
         }
@@ -136,8 +137,8 @@ pub(super) fn on_answer_start(context: &HookContext<'_>, text: &str) -> HookRepl
         if is_new {
             transaction.mark_checkpoint_delivered()?;
         }
-        transaction.deliver_all(rules.as_ref())?;
-        some.as_ref().map_or(Ok(0), |some| transaction.deliver(some))
+        transaction.deliver_all(rules.iter().flat_map(RulesBlock::ids))?;
+        transaction.mark_delivered(some.iter().flat_map(RulesBlock::ids))
     });
     // A delivery that can't be recorded would be repeated with every prompt.
     if is_new || matches!(taken, WriteOutcome::Done(_)) {

@@ -11,7 +11,9 @@ use recoup_core::memory::learn::CompletedCommand;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::learn::failure::{detect_failure, error_line};
 use recoup_core::memory::recall::inject;
-use recoup_core::memory::recall::inject::{BlockBudget, RuleCandidate, StaleCheck, TouchedFiles};
+use recoup_core::memory::recall::inject::{
+    BlockBudget, RuleCandidate, RulesBlock, StaleCheck, TouchedFiles,
+};
 use recoup_core::memory::shell::CommandKind;
 use recoup_core::memory::{ContextDeliveries, EventDetails, MemoryEventKind};
 
@@ -65,7 +67,7 @@ fn deliver_candidates(
     let Some(block) = block else { return };
     // Of two simultaneous calls only one gets it.
     if context
-        .record_turn(|transaction| transaction.deliver(&block))
+        .record_turn(|transaction| transaction.mark_delivered(block.ids()))
         .into_done()
         .is_some_and(|new| new > 0)
     {
@@ -139,7 +141,7 @@ pub(super) fn after_call(
             // A delivery that can't be recorded would be repeated with every call.
             if let Some(rules) = context.undelivered_rules(&known, BlockBudget::default())
                 && context
-                    .record_turn(|transaction| transaction.deliver_all(Some(&rules)))
+                    .record_turn(|transaction| transaction.deliver_all(rules.ids()))
                     .into_done()
                     == Some(true)
             {
@@ -214,7 +216,9 @@ pub(super) fn on_agent_start(context: &HookContext<'_>) -> HookReply {
     let known = if is_named { context.deliveries() } else { ContextDeliveries::default() };
     let block = context.undelivered_rules(&known, BlockBudget::default());
     if is_named {
-        context.record_turn(|transaction| transaction.deliver_all(block.as_ref()));
+        context.record_turn(|transaction| {
+            transaction.deliver_all(block.iter().flat_map(RulesBlock::ids))
+        });
     }
     let mut reply = HookReply::default();
     if let Some(block) = &block {

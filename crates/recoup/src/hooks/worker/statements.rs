@@ -3,9 +3,9 @@
 
 use recoup_core::Result;
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::classify;
 use recoup_core::memory::capture::transcript::{EntryKind, TranscriptEntry};
-use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::judge::{JudgeCandidate, JudgeVerdict, MOST_CANDIDATES};
 use recoup_core::memory::{EventDetails, EventOrigin, EventTransaction, NoteId, RecordOutcome};
 
@@ -75,7 +75,7 @@ fn apply_verdict(
         // model is asked for lasting statements only.
         (JudgeVerdict::Keep(finding), JudgeQuestion::Doubtful(said)) => {
             let (kind, text) = (finding.kind, finding.statement.clone());
-            let said = UserStatement { kind, text, topic: None, lasting: true, ..said.clone() };
+            let said = UserStatement { kind, text, lasting: true, ..said.clone() };
             match transaction.try_record(&said.to_statement(transaction))? {
                 Some(recorded @ RecordOutcome::Stored { .. }) => {
                     queue_notice(transaction, notice::remembered(&recorded))

@@ -15,8 +15,8 @@ use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::learn::plan::TaskList;
 use recoup_core::memory::learn::trouble::{TroubleKind, find_troubles};
 use recoup_core::memory::{
-    EventDetails, EventOrigin, EventTransaction, MemoryEventKind, NoteScope, NoteStatement,
-    RecordOutcome,
+    EventDetails, EventOrigin, EventTransaction, MemoryEventKind, NoteScope, RecordOutcome,
+    Statement,
 };
 
 use super::MemoryWorker;
@@ -196,7 +196,7 @@ impl MemoryWorker<'_> {
         let recorded = self.memory.transact(occasion, |transaction| {
             for it in &learnings {
                 let scope = transaction.scope_for(false);
-                let statement = NoteStatement::new(it.kind, it.text.clone(), it.source, scope);
+                let statement = Statement::new(it.kind, it.text.clone(), it.source, scope);
                 if let Some(RecordOutcome::Stored { note, .. }) =
                     transaction.try_record(&statement)?
                 {

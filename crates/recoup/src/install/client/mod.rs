@@ -5,7 +5,8 @@ mod with_hooks;
 
 use std::path::PathBuf;
 
-use recoup_core::memory::hooked;
+use crate::hooked;
+use recoup_core::memory::HookClient;
 use serde::{Deserialize, Serialize};
 
 use super::edit::JsonDialect;
@@ -100,9 +101,9 @@ impl AgentClient {
     ) -> Option<PathBuf> {
         let known = self.as_hook_client()?;
         let user = match known {
-            hooked::HookClient::ClaudeCode => &places.claude,
-            hooked::HookClient::Codex => &places.codex,
-            hooked::HookClient::Pi => &places.pi,
+            HookClient::ClaudeCode => &places.claude,
+            HookClient::Codex => &places.codex,
+            HookClient::Pi => &places.pi,
         };
         let root = (level == InstallLevel::Project).then_some(&*places.root);
         hooked::hooks_disabled_by(known, user, root)

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use crate::hooked::replace_lone_surrogates;
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use recoup_core::memory::hooked::replace_lone_surrogates;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 

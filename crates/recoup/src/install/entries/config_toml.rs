@@ -2,7 +2,7 @@
 //! hand, in `[hooks]` or as `notify`. Beside our `hooks.json` these would report everything twice:
 //! Codex runs the hooks of both files, and `notify` repeats them.
 
-use recoup_core::memory::hooked;
+use crate::hooked;
 use serde_json::Value;
 
 use super::hooks::{custom_command_note, list_events};

@@ -1,7 +1,7 @@
 //! Hooks: `{"hooks": {EVENT: [{"matcher": …, "hooks": [HOOK…]}…]…}}`.
 
-use recoup_core::memory::hooked;
-use recoup_core::memory::hooked::{RecoupCall, group_limit};
+use crate::hooked;
+use crate::hooked::{RecoupCall, group_limit};
 use serde_json::Value;
 
 use super::{EditSummary, EmptiedContainers, ensure_objects, remove_empty, remove_repeatedly};

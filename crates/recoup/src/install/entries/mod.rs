@@ -7,7 +7,7 @@ pub(crate) mod proxied;
 mod server_edit;
 pub(crate) mod servers;
 
-use recoup_core::memory::hooked;
+use crate::hooked;
 use recoup_core::secrets;
 
 use super::ServerStartChange;

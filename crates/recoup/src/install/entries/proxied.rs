@@ -16,8 +16,8 @@
 //! other users of the machine see command lines. Headers are named without `${}`, because some clients
 //! would look for such a variable themselves.
 
-use recoup_core::memory::hooked;
-use recoup_core::memory::hooked::RecoupCall;
+use crate::hooked;
+use crate::hooked::RecoupCall;
 use serde_json::{Map, Value, json};
 
 use super::EditSummary;

@@ -1,7 +1,7 @@
 //! MCP servers: an object with one entry for each, in the layout of the client.
 
-use recoup_core::memory::hooked;
-use recoup_core::memory::hooked::RecoupCall;
+use crate::hooked;
+use crate::hooked::RecoupCall;
 use recoup_core::secrets;
 use serde_json::Value;
 

@@ -7,7 +7,7 @@
 
 use recoup_core::memory::lang::one_line;
 use recoup_core::memory::{
-    Note, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus, NoteTrust, RuleSuggestion,
+    Note, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, RuleSuggestion, Statement,
     SuggestOutcome,
 };
 use recoup_core::{Error, Result};
@@ -123,11 +123,8 @@ fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     };
     let topic = metadata.preference_key.filter(|key| !key.trim().is_empty());
     let session = Some(services.session.clone());
-    let statement = NoteStatement {
-        topic,
-        session,
-        ..NoteStatement::new(kind, content, NoteSource::Agent, scope)
-    };
+    let statement =
+        Statement { topic, session, ..Statement::new(kind, content, NoteSource::Agent, scope) };
     services.app.prepare_memory()?;
     let SuggestOutcome { suggestion, known } =
         services.memory.suggest(&statement, &arguments::current_scope(services))?;

@@ -9,7 +9,7 @@ use recoup::jobs::{JobOrigin, JobQueue, SkippedJobs, UserStatement, WorkerJob, W
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx::FileLock;
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::{EventOrigin, NoteKind, NoteScope};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -157,7 +157,7 @@ fn a_job_that_no_worker_would_read_is_refused() {
         quote: None,
         universal: false,
         paths: None,
-        topic: None,
+        until: None,
         tentative: false,
         lasting: true,
     };

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use recoup_core::memory::hooked;
-use recoup_core::memory::hooked::{ClientPlaces, has_our_hooks};
+use recoup::hooked::{ClientPlaces, has_our_hooks};
+use recoup_core::memory::HookClient;
 use serde_json::{Value, json};
 
 use super::Machine;
@@ -182,7 +182,7 @@ fn codex_and_pi_call_us_afterwards() {
     );
     let (home, root) = (machine.path("."), machine.home.project());
     let places = ClientPlaces::new(&home, &root);
-    for client in [hooked::HookClient::Codex, hooked::HookClient::Pi] {
+    for client in [HookClient::Codex, HookClient::Pi] {
         assert!(has_our_hooks(client, &places), "{client:?}");
     }
     // Codex does not know `args`: a shell reads the line.
@@ -198,7 +198,7 @@ fn codex_and_pi_call_us_afterwards() {
     assert!(extension.contains(&format!("?? \"{program}\";")), "{extension}");
     machine.uninstall(&[]);
     assert!(machine.files() == before);
-    for client in [hooked::HookClient::Codex, hooked::HookClient::Pi] {
+    for client in [HookClient::Codex, HookClient::Pi] {
         assert!(!has_our_hooks(client, &places), "{client:?}");
     }
 }

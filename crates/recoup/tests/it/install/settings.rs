@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use recoup_core::memory::hooked::{ClientPlaces, HookClient, has_our_hooks};
+use recoup::hooked::{ClientPlaces, has_our_hooks};
+use recoup_core::memory::HookClient;
 use serde_json::{Value, json};
 
 use super::{CLAUDE, EVENTS, Machine, SETTINGS};

@@ -2,8 +2,8 @@
 
 use recoup::hooks::transcript::parse_entries;
 use recoup_core::base::clock::Timestamp;
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::EntryKind;
-use recoup_core::memory::hooked::HookClient;
 use serde_json::{Value, json};
 
 use super::{said, shown};

@@ -1,6 +1,6 @@
 //! A Codex rollout, in the form that its source and its hooks have.
 
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use serde_json::{Value, json};
 
 use super::said;

@@ -9,8 +9,8 @@ use std::process::Command;
 use recoup::hooks::reverse_lines::{MAX_BUFFER_BYTES, ReverseLines};
 use recoup::hooks::transcript::{TranscriptExcerpt, TranscriptFile, TranscriptMark};
 use recoup_core::base::fsx::{self, FileLookup};
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{EntryKind, TranscriptEntry};
-use recoup_core::memory::hooked::HookClient;
 use tempfile::TempDir;
 
 struct Scene {

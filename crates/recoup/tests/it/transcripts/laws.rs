@@ -4,8 +4,8 @@ use std::fs;
 
 use proptest::prelude::*;
 use recoup::hooks::transcript::{TranscriptFile, parse_entries};
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::TranscriptEntry;
-use recoup_core::memory::hooked::HookClient;
 
 fn whole() -> String {
     let text = include_str!("../../fixtures/claude-code/transcript-entries.json");

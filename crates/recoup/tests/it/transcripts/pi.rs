@@ -2,7 +2,7 @@
 
 use recoup::hooks::transcript::parse_entries;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::HookClient;
 use serde_json::{Value, json};
 
 use super::said;

@@ -18,7 +18,8 @@
 mod facts;
 mod words;
 
-use words::{FAMILIES, TopicWord, ValueFamily, WordPolarity};
+use crate::memory::lang::families::{FAMILIES, ValueFamily};
+use words::{TopicWord, WordPolarity};
 
 /// Maximum bytes of a topic; longer statements are prose.
 const LONGEST: usize = 160;

@@ -12,15 +12,13 @@ use crate::error::{ErrorKind, Result};
 use crate::memory::db::deliveries;
 use crate::memory::db::deliveries::ContextDeliveries;
 use crate::memory::db::recording;
-use crate::memory::db::recording::{RecordDetails, RecordOutcome};
+use crate::memory::db::recording::{RecordOutcome, RecordTime};
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::db::store::Memory;
-use crate::memory::db::store::check_statement;
 use crate::memory::db::{note_rows, pauses};
-use crate::memory::hooked::HookClient;
+use crate::memory::model::client::HookClient;
 use crate::memory::model::note::{Note, NoteId, NoteScope, NoteStatus};
-use crate::memory::model::statement::NoteStatement;
-use crate::memory::recall::inject::RulesBlock;
+use crate::memory::model::statement::Statement;
 
 pub use events::{EventDetails, MemoryEventKind};
 
@@ -140,17 +138,16 @@ impl EventTransaction<'_> {
     }
 
     /// Records a statement of this session; the error tells why it must not be kept.
-    pub fn record(&self, statement: &NoteStatement) -> Result<RecordOutcome> {
+    pub fn record(&self, statement: &Statement) -> Result<RecordOutcome> {
         let session = Some(self.occasion.session.clone());
-        let statement = check_statement(&NoteStatement { session, ..statement.clone() })?;
+        let statement = Statement { session, ..statement.clone() }.validated()?;
         deliveries::clamp_future_deliveries(self.connection, self.told)?;
-        let late = self.now < self.told;
-        let details = RecordDetails { late, ..RecordDetails::of(&statement, self.now) };
-        recording::record(self.connection, &statement, &details)
+        let time = RecordTime { now: self.now, late: self.now < self.told };
+        recording::record(self.connection, &statement, time)
     }
 
     /// Records a statement; `None` if it must not be kept. Other errors are returned.
-    pub fn try_record(&self, statement: &NoteStatement) -> Result<Option<RecordOutcome>> {
+    pub fn try_record(&self, statement: &Statement) -> Result<Option<RecordOutcome>> {
         match self.record(statement) {
             Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
             recorded => recorded.map(Some),
@@ -164,17 +161,11 @@ impl EventTransaction<'_> {
 
     /// Records that this context received all rules that it lacked: `rules`, if there were any.
     /// False if it had all of them before, as when two hooks report one event.
-    pub fn deliver_all(&self, rules: Option<&RulesBlock>) -> Result<bool> {
+    pub fn deliver_all<'n>(&self, rules: impl IntoIterator<Item = &'n NoteId>) -> Result<bool> {
         let context = &self.occasion.context;
         let given = ContextDeliveries::load(self.connection, context)?;
         let is_first = given.last_whole.is_none();
-        let rules = rules.into_iter().flat_map(RulesBlock::included).map(|rule| &rule.id);
         Ok(given.record_delivery(self.connection, context, self.now, rules, true)? > 0 || is_first)
-    }
-
-    /// Records the delivery of a block; returns how many of its notes are new to this context.
-    pub fn deliver(&self, block: &RulesBlock) -> Result<usize> {
-        self.mark_delivered(block.included().iter().map(|rule| &rule.id))
     }
 
     /// Records that this context has these notes, delivered or stated in it; returns how many are

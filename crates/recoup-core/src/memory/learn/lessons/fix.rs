@@ -5,7 +5,7 @@
 use crate::memory::lang::word_lists::is_one_of;
 use crate::memory::learn::failure::is_lint_error;
 use crate::memory::learn::lessons::wording::quote_code;
-use crate::memory::shell::{CommandKind, split_commands};
+use crate::memory::shell::{CommandKind, command_words};
 
 /// Options that change only what is printed.
 const TALK: &str = " -v -vv -vvv --verbose -q --quiet -s --silent --no-color --color --colour --progress --no-progress \
@@ -20,7 +20,7 @@ pub(super) fn alternative_command(failed: &str, kind: &str, worked: &str) -> Opt
     let differs = effective_words(failed) != effective_words(&worked);
     // It must have all arguments of the failed one, flags aside: a fix for something else is none.
     let named = |command: &str| -> Vec<String> {
-        let words = split_commands(command).into_iter().flatten();
+        let words = command_words(command).into_iter().flatten();
         words.filter(|word| !word.starts_with('-')).collect()
     };
     let arguments = named(&worked);
@@ -46,7 +46,7 @@ pub(super) fn is_same_command(failed: &str, kind: &str, worked: &str) -> bool {
 /// True if a fix is worth teaching: the failure was not part of the work or a mere query, and no
 /// safeguard is bypassed.
 pub(super) fn is_worth_teaching(error: &str, failed: &str, worked: &str) -> bool {
-    let known = split_commands(failed).into_iter().flatten();
+    let known = command_words(failed).into_iter().flatten();
     let known: Vec<String> =
         known.flat_map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
     !CommandKind::of(worked).is_some_and(|kind| kind.only_inspects())
@@ -82,7 +82,7 @@ fn effective_words(line: &str) -> Vec<Vec<String>> {
         let name = word.split('=').next().unwrap_or(word);
         is_one_of(name, TALK)
     };
-    let mut said = split_commands(line);
+    let mut said = command_words(line);
     for words in &mut said {
         words.retain(|word| !talks(word));
     }
@@ -176,7 +176,7 @@ fn is_work_error(error: &str, fix: &str) -> bool {
         })
     };
     let changes_location = || {
-        split_commands(fix).iter().any(|words| {
+        command_words(fix).iter().any(|words| {
             words.first().is_some_and(|first| first == "cd" || first == "pushd")
                 || words.iter().any(|word| is_location_option(word))
         })
@@ -241,7 +241,7 @@ fn bypasses_safeguard(line: &str, known: &[String], depth: u8) -> bool {
         })
     };
     let harms = |words: &Vec<String>| is_unsafe_command(words) || adds_harm(words);
-    split_commands(line).iter().any(|words| harms(words) || words.iter().any(script))
+    command_words(line).iter().any(|words| harms(words) || words.iter().any(script))
 }
 
 fn is_unsafe_command(words: &[String]) -> bool {

@@ -27,8 +27,6 @@ use crate::memory::shell::hides_exit_code;
 use crate::secrets::RedactedCommand;
 
 pub(crate) use rekey::rekey_lessons;
-pub(crate) use teach::supersede_forbidden_lessons;
-pub(crate) use wording::without_quoted_error;
 
 const LEARNING: &str = "cannot store a lesson";
 

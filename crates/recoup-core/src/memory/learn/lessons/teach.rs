@@ -15,10 +15,8 @@ use crate::memory::db::transaction::EventTransaction;
 use crate::memory::db::{recording, store};
 use crate::memory::learn::lessons::{FailureLesson, LEARNING, LearnedNote, wording};
 use crate::memory::learn::maintenance;
-use crate::memory::model::note::{
-    Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust,
-};
-use crate::memory::model::statement::NoteStatement;
+use crate::memory::model::note::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
+use crate::memory::model::statement::Statement;
 
 /// Number of sessions with the failure, or of successful fixes, that are enough evidence.
 const ENOUGH: i64 = 2;
@@ -125,7 +123,7 @@ impl EventTransaction<'_> {
             return Ok(Some(recording::require_note(self.connection, &known)?.note));
         }
         let topic = Some(lesson.topic());
-        let statement = NoteStatement { topic, ..failure_statement(text, &self.occasion.scope) };
+        let statement = Statement { topic, ..failure_statement(text, &self.occasion.scope) };
         let Some(recorded) = self.try_record(&statement)? else { return Ok(None) };
         let note = recorded.note().clone();
         self.connection
@@ -161,8 +159,9 @@ pub(super) fn reword_lesson_note(
     now: Timestamp,
 ) -> Result<()> {
     let topic = kept.note.topic.clone();
-    let statement = NoteStatement { topic, ..failure_statement(text, &kept.note.scope) };
-    let reworded = store::check_statement(&statement)
+    let statement = Statement { topic, ..failure_statement(text, &kept.note.scope) };
+    let reworded = statement
+        .validated()
         .and_then(|statement| store::change_text(connection, kept, &statement, now));
     match reworded {
         // Another lesson has this text by now, or it must not be kept.
@@ -171,8 +170,8 @@ pub(super) fn reword_lesson_note(
     }
 }
 
-fn failure_statement(text: String, scope: &NoteScope) -> NoteStatement {
-    NoteStatement::new(NoteKind::Failure, text, NoteSource::Extraction, scope.clone())
+fn failure_statement(text: String, scope: &NoteScope) -> Statement {
+    Statement::new(NoteKind::Failure, text, NoteSource::Extraction, scope.clone())
 }
 
 impl FailureLesson {
@@ -182,28 +181,4 @@ impl FailureLesson {
             Sha256Digest::of(format!("{}\n{}", self.general_command(), self.signature).as_bytes());
         format!("failure {}", &print.to_hex()[..12])
     }
-}
-
-/// Supersedes the lessons that a new rule forbids.
-pub(crate) fn supersede_forbidden_lessons(
-    connection: &Connection,
-    rule: &StoredNote,
-    now: Timestamp,
-) -> Result<Vec<Note>> {
-    if rule.note.status != NoteStatus::Active || rule.note.trust() < NoteTrust::Agreed {
-        return Ok(Vec::new());
-    }
-    let everywhere = rule.note.scope == NoteScope::Universal;
-    let lessons = note_rows::find_many(
-        connection,
-        "id IN (SELECT note FROM lessons WHERE note IS NOT NULL) AND status = 'active'
-         AND source = 'extraction' AND (?1 OR scope = ?2)",
-        params![everywhere, rule.note.scope.to_string()],
-    )?;
-    let is_forbidden = |lesson: &StoredNote| {
-        let text = lesson.note.text.as_str();
-        forbids(&rule.note.text, text.rsplit_once("; ").map_or(text, |(_, fix)| fix))
-    };
-    let forbidden = lessons.into_iter().filter(is_forbidden).collect();
-    recording::supersede_all(connection, forbidden, &rule.note.id, now)
 }

@@ -2,10 +2,10 @@
 //! repeats vary; words that it adds are the lesson.
 
 use crate::memory::lang::escape::Placeholder;
+use crate::memory::lang::search_words::split_words;
 use crate::memory::learn::failure::leads_to_host;
 use crate::memory::learn::lessons::fix::{has_code_ending, is_location_option};
 use crate::memory::learn::lessons::wording::error_signature;
-use crate::memory::recall::search;
 
 /// Long-lived branches, which rules name.
 const STANDING: [&str; 6] = ["main", "master", "trunk", "develop", "HEAD", "head"];
@@ -22,7 +22,7 @@ impl VaryingValues {
         let is_varying = |name: &&str| {
             kind.starts_with("git ")
                 && is_branch(name)
-                && !search::split_words(name).iter().all(|word| word.is_small)
+                && !split_words(name).iter().all(|word| word.is_small)
         };
         let branch = error.split_whitespace().skip_while(|word| *word != "branch").nth(1);
         let branch = branch.map(|it| it.trim_matches(['\'', '"', '`', '.', ',', ':', ';']));

@@ -66,15 +66,6 @@ pub(super) fn lesson_text(lesson: &FailureLesson, fix: &str) -> String {
     format!("{} fails{why}; {fix}", quote_code(&lesson.general_command()))
 }
 
-/// Returns a lesson without the tool's error line, which earlier versions quoted in it.
-pub(crate) fn without_quoted_error(text: String) -> String {
-    let parts = text.split_once("` fails with `").and_then(|(command, rest)| {
-        let (_, fix) = rest.split_once("`; ")?;
-        Some(format!("{command}` fails; {fix}"))
-    });
-    parts.unwrap_or(text)
-}
-
 /// Returns a command as it may be shown.
 pub(super) fn readable_command(command: &RedactedCommand) -> String {
     shorten_to_line(&storable_text(command))

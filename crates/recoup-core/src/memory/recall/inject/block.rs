@@ -60,7 +60,7 @@ pub struct InjectionContext<'a> {
 
 impl InjectionContext<'_> {
     /// True if a note is a rule here, and new: active, trusted, and of this project or of all.
-    pub(crate) fn accepts(&self, note: &Note) -> bool {
+    pub fn accepts(&self, note: &Note) -> bool {
         let holds_here = match &note.scope {
             NoteScope::Universal => true,
             NoteScope::Project(id) => self.project == Some(id),
@@ -178,6 +178,11 @@ impl RulesBlock {
     /// The rules in it, in their order.
     pub fn included(&self) -> &[IncludedRule] {
         &self.included
+    }
+
+    /// Ids of the rules in it, for recording their delivery.
+    pub fn ids(&self) -> impl Iterator<Item = &NoteId> {
+        self.included.iter().map(|rule| &rule.id)
     }
 
     /// Number of rules that apply here and did not fit.

@@ -4,9 +4,9 @@
 use std::cmp::{Ordering, Reverse};
 
 use crate::base::glob::{self, SlashMatching};
+use crate::memory::lang::search_words::split_words;
 use crate::memory::model::note::{Note, NoteKind, NoteScope};
 use crate::memory::recall::inject::block::{InjectionContext, RulesBlock};
-use crate::memory::recall::search::split_words;
 
 /// Least score of a rule that concerns the matter.
 pub const THRESHOLD: f64 = 0.5;

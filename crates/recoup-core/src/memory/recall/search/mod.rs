@@ -5,7 +5,6 @@
 //! [`SearchHit`] has two figures: `score` orders the answers to one query, `fit` tells whether a
 //! note is about the same thing at all, and compares with `FITS` whatever the query.
 
-mod index;
 mod postings;
 mod rank;
 mod terms;
@@ -18,14 +17,13 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
 use terms::QueryTerms;
 
 use crate::error::Result;
+use crate::memory::db::index;
+use crate::memory::db::note_rows;
 use crate::memory::db::sql::SqlContext as _;
-use crate::memory::model::note::{NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
+use crate::memory::db::store::Memory;
+use crate::memory::model::note::{Note, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
 
-pub use index::{index_note, unindex_note};
-
-pub(crate) use crate::memory::lang::tokenizer::WordSort;
-use crate::memory::lang::{forms, tokenizer};
-pub(crate) use index::{WORDS, merge_segments};
+pub use crate::memory::db::index::{index_note, unindex_note};
 
 const READING_NOTE: &str = "cannot read a memory";
 
@@ -71,6 +69,21 @@ pub struct SearchHit {
     pub fit: f32,
 }
 
+impl Memory {
+    /// Notes that match a query, the best first, each with its score.
+    pub fn search(&self, query: &SearchQuery<'_>) -> Result<Vec<(Note, f32)>> {
+        let found = self.read(|connection| {
+            let hits = find_notes(connection, query)?;
+            let note = |hit: &SearchHit| {
+                let kept = note_rows::find_one(connection, "row = ?1", [hit.row])?;
+                Ok(kept.map(|kept| (kept.note, hit.score)))
+            };
+            hits.iter().map(note).filter_map(Result::transpose).collect::<Result<Vec<_>>>()
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+}
+
 /// Returns the notes that answer a query, best first.
 pub fn find_notes(connection: &Connection, query: &SearchQuery<'_>) -> Result<Vec<SearchHit>> {
     let mut hits = ranked_hits(connection, query, SearchEffort::ASKED)?;
@@ -93,40 +106,12 @@ pub fn find_fitting_notes(
     Ok(hits)
 }
 
-/// A word as search knows it, for comparing texts.
-#[derive(Debug)]
-pub(crate) struct SearchWord {
-    /// Folded text.
-    pub(crate) exact: String,
-    /// Stem, if it has one.
-    pub(crate) stem: Option<String>,
-    pub(crate) sort: WordSort,
-    /// True for a stop word.
-    pub(crate) is_small: bool,
-}
-
-/// Returns the words of a text, in order.
-pub(crate) fn split_words(text: &str) -> Vec<SearchWord> {
-    let forms = forms::WordStemmer::default();
-    let mut words = Vec::new();
-    tokenizer::tokenize(text, |word, sort| {
-        let stem = forms.stem(word, sort).map(std::borrow::Cow::into_owned);
-        words.push(SearchWord {
-            exact: word.to_owned(),
-            stem,
-            sort,
-            is_small: forms::is_stop_word(word),
-        });
-    });
-    words
-}
-
 /// Opens an empty memory that lives as long as its connection, for measuring search alone.
 pub fn open_in_memory() -> Result<Connection> {
     let create = || {
         let connection = Connection::open_in_memory()?;
         connection.execute_batch(crate::memory::db::schema::TABLES)?;
-        connection.execute_batch(WORDS)?;
+        connection.execute_batch(index::WORDS)?;
         Ok(connection)
     };
     create().doing("cannot create an in-memory database")

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 
 use crate::error::Result;
+use crate::memory::db::index;
+use crate::memory::db::index::{IndexQuery, SCOPE};
 use crate::memory::lang::forms::is_request_word;
-use crate::memory::recall::search::index;
-use crate::memory::recall::search::index::{IndexQuery, SCOPE};
 use crate::memory::recall::search::rank::{HEAD_WORTH, KIN_WORTH, STEM_WORTH, TermWeights};
 use crate::memory::recall::search::terms::{QueryTerm, QueryTerms};
 

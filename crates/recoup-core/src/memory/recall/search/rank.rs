@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use crate::memory::db::index::WHOLES;
 use crate::memory::lang::forms::{HEAD, STEM};
-use crate::memory::recall::search::index::WHOLES;
 use crate::memory::recall::search::terms::QueryTerms;
 
 type FormMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;

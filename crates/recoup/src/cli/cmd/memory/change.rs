@@ -1,7 +1,7 @@
 //! `recoup memory add`, `edit`, `restore`, `promote` and `retire`: the owner changes what is remembered.
 
 use clap::Args;
-use recoup_core::memory::{Note, NoteKind, NoteSource, NoteStatement, NoteStatus, RecordOutcome};
+use recoup_core::memory::{Note, NoteKind, NoteSource, NoteStatus, RecordOutcome, Statement};
 use recoup_core::{Error, Result};
 
 use super::{NoteIdArgs, NoteReport, parse_id};
@@ -35,10 +35,10 @@ impl AddArgs {
         let kind = NoteKind::parse(&self.kind)?;
         let scope = app.note_scope(self.universal);
         let text = input::join_words(&self.words)?;
-        let statement = NoteStatement {
+        let statement = Statement {
             paths: self.paths,
             topic: self.topic,
-            ..NoteStatement::new(kind, text, NoteSource::Manual, scope)
+            ..Statement::new(kind, text, NoteSource::Manual, scope)
         };
         let memory = app.memory_for_writing()?;
         let recorded = memory.record(&statement)?;

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::mirror::INDEX;
 use clap::Args;
 use recoup_core::Result;
-use recoup_core::memory::mirror::INDEX;
 use recoup_core::memory::{ForgetReport, NoteId, team};
 use serde::Serialize;
 

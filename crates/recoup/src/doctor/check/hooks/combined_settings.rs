@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::hooked::{LARGEST, RecoupCall};
 use recoup_core::base::fsx;
-use recoup_core::memory::hooked::{LARGEST, RecoupCall};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

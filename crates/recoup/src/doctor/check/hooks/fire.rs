@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use recoup_core::memory::hooked::{HookClient, RecoupCall};
+use crate::hooked::RecoupCall;
+use recoup_core::memory::HookClient;
 use serde_json::{Value, json};
 
 use crate::doctor::DoctorContext;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use recoup_core::memory::hooked::CallForm;
+use crate::hooked::CallForm;
 
 use super::client_files::{self, ClientFileRole};
 use crate::doctor::DoctorContext;

@@ -1,9 +1,7 @@
 //! Our lines in an index that is somebody else's.
 
 use proptest::prelude::*;
-use recoup_core::memory::mirror::{
-    SplicedIndex, splice_index as spliced_with, update_exclude_file,
-};
+use recoup::mirror::{SplicedIndex, splice_index as spliced_with, update_exclude_file};
 
 fn lines(count: usize) -> Vec<String> {
     (0..count)

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::memory::mirror::PREFIX;
+use crate::mirror::PREFIX;
 
 /// Marks around our lines.
 struct BlockMarks {

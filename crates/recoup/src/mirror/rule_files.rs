@@ -14,9 +14,9 @@
 
 use std::collections::HashSet;
 
-use crate::memory::mirror::PREFIX;
-use crate::memory::mirror::text::{cut, item_text, quote_yaml};
-use crate::memory::model::note::{Note, NoteId, NoteKind, NoteScope, NoteTrust};
+use crate::mirror::PREFIX;
+use crate::mirror::text::{cut, item_text, quote_yaml};
+use recoup_core::memory::{Note, NoteId, NoteKind, NoteScope, NoteTrust};
 
 /// Maximum number of rules that are synced.
 pub const MOST_RULES: usize = 30;

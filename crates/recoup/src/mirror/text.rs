@@ -6,8 +6,8 @@
 //! that stood apart, so no sign of the first sort is left at all; the others are looked for in the
 //! text that is written.
 
-use crate::memory::lang::escape::one_line;
-use crate::memory::model::note::Note;
+use recoup_core::memory::Note;
+use recoup_core::memory::lang::one_line;
 
 /// Replacement for a dollar sign, which the client would substitute.
 const DOLLAR: &str = "&#36;";

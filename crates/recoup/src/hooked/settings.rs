@@ -24,7 +24,8 @@ use memchr::memmem;
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
-use crate::memory::hooked::{HOOK, HookClient, PROGRAM, call, content, json};
+use crate::hooked::{HOOK, PROGRAM, call, content, json};
+use recoup_core::memory::HookClient;
 
 /// Levels of nesting that are read: event, groups, group, hooks, hook, arguments.
 const NESTING: usize = 8;

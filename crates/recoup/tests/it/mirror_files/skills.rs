@@ -1,8 +1,8 @@
 //! Notes on one subject as a skill.
 
 use proptest::prelude::*;
+use recoup::mirror::{SkillFile, build_skills};
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::mirror::{SkillFile, build_skills};
 use recoup_core::memory::{Note, NoteId, NoteKind, NoteSource};
 
 use super::{HOSTILE, assert_tame, note};

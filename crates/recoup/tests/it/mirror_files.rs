@@ -6,9 +6,9 @@ mod skills;
 mod traces;
 
 use proptest::prelude::*;
+use recoup::mirror::{MOST_RULES, may_mirror, rule_files};
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::mirror::{MOST_RULES, may_mirror, rule_files};
 use recoup_core::memory::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
 
 fn note(text: &str) -> Note {

@@ -2,11 +2,9 @@
 //! recognised by itself.
 
 use proptest::prelude::*;
+use recoup::mirror::{NoteTraces, build_skills, is_unmodified_skill, rule_files, rule_line_end};
 use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::Note;
-use recoup_core::memory::mirror::{
-    NoteTraces, build_skills, is_unmodified_skill, rule_files, rule_line_end,
-};
 
 use super::note;
 

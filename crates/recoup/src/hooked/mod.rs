@@ -13,7 +13,7 @@
 //! few gives out an answer that was made without it.
 
 mod call;
-mod client;
+mod command_clients;
 mod settings;
 
 use std::borrow::Cow;
@@ -21,13 +21,14 @@ use std::path::Path;
 
 use memchr::memmem;
 
-use crate::base::fsx;
+use recoup_core::base::fsx;
+use recoup_core::memory::HookClient;
 
 pub use call::{
     CallForm, PlacedHook, RecoupCall, call_in_hook, call_in_notify, call_in_server, group_limit,
-    hooks_at_event, hooks_at_events, proxy_in_server, split_commands,
+    hooks_at_event, hooks_at_events, proxy_in_server,
 };
-pub use client::{HookClient, is_wrapper};
+pub use command_clients::clients_of_command;
 pub use settings::{hooks_disabled_by, program_range as extension_program};
 
 /// Largest settings file that is read. Claude Code's own file grows with every project.

@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::clock::Timestamp;
-use crate::base::digest::Sha256Digest;
-use crate::memory::mirror::PREFIX;
-use crate::memory::mirror::text::{item_text, quote_yaml};
-use crate::memory::model::note::{Note, NoteKind};
+use crate::mirror::PREFIX;
+use crate::mirror::text::{item_text, quote_yaml};
+use recoup_core::base::clock::Timestamp;
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::memory::{Note, NoteKind};
 
 /// Minimum number of notes in a skill.
 pub const FEWEST: usize = 3;

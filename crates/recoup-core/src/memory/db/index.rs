@@ -1,4 +1,4 @@
-//! Word index: an FTS5 table beside `count_notes`, which stores the forms of words and is read one word
+//! Word index: an FTS5 table beside `notes`, which stores the forms of words and is read one word
 //! at a time.
 //!
 //! FTS5 only lists the rows of a word, newest first and up to a limit: its own `bm25()` goes
@@ -22,11 +22,11 @@ INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
 ";
 
 /// Separator before whole identifiers in the stored forms.
-pub(super) const WHOLES: &str = "|";
+pub(crate) const WHOLES: &str = "|";
 /// Prefix of a note's scope.
-pub(super) const SCOPE: char = '@';
+pub(crate) const SCOPE: char = '@';
 
-/// Indexes a note, or updates its index. The row must be in `count_notes` already.
+/// Indexes a note, or updates its index. The row must be in `notes` already.
 pub fn index_note(
     connection: &Connection,
     row: i64,
@@ -89,7 +89,7 @@ pub(crate) fn merge_segments(connection: &Connection) -> Result<()> {
 }
 
 /// Returns the rows that match, newest first, and no more than `most`.
-pub(super) fn newest_rows(
+pub(crate) fn newest_rows(
     connection: &Connection,
     asked: &IndexQuery<'_>,
     most: usize,
@@ -100,7 +100,7 @@ pub(super) fn newest_rows(
 }
 
 /// Returns the rows that match, oldest first, and no more than `most`.
-pub(super) fn oldest_rows(
+pub(crate) fn oldest_rows(
     connection: &Connection,
     asked: &IndexQuery<'_>,
     most: usize,
@@ -138,20 +138,20 @@ fn query_rows(
 /// Query of the index: forms that a row must all have, in one of some scopes. Nothing that the user
 /// typed is ever read as FTS5 syntax: forms have letters, digits and dots, and are quoted.
 #[derive(Debug, Default)]
-pub(super) struct IndexQuery<'a> {
-    pub(super) forms: &'a [&'a str],
+pub(crate) struct IndexQuery<'a> {
+    pub(crate) forms: &'a [&'a str],
     /// True if the last form is only the beginning of a word.
-    pub(super) open: bool,
+    pub(crate) open: bool,
     /// Upper bound: only older rows.
-    pub(super) below: Option<i64>,
+    pub(crate) below: Option<i64>,
     /// Lower bound: only newer rows.
-    pub(super) above: i64,
+    pub(crate) above: i64,
     /// Scopes to search; all if empty.
-    pub(super) scopes: &'a [String],
+    pub(crate) scopes: &'a [String],
 }
 
 /// Returns the approximate number of notes; exact if none was deleted.
-pub(super) fn count_notes(connection: &Connection) -> Result<i64> {
+pub(crate) fn count_notes(connection: &Connection) -> Result<i64> {
     connection
         .prepare_cached("SELECT max(row) FROM notes")
         .and_then(|mut statement| statement.query_row([], |row| row.get::<_, Option<i64>>(0)))

@@ -2,8 +2,8 @@
 //! lost, whatever the client puts in for what it takes for its own.
 
 use proptest::prelude::*;
+use recoup::mirror::{build_skills, rule_files};
 use recoup_core::memory::Note;
-use recoup_core::memory::mirror::{build_skills, rule_files};
 use regex::Regex;
 
 use super::note;

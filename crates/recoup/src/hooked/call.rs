@@ -10,8 +10,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::memory::hooked::client::is_wrapper;
-use crate::memory::hooked::{HOOK, PROGRAM, PROXY, SERVER};
+use crate::hooked::{HOOK, PROGRAM, PROXY, SERVER};
+use recoup_core::memory::shell::{ShellCommand, command_words, is_wrapper, split_commands};
 
 /// A call of our program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,8 +81,10 @@ pub fn call_in_hook(hook: &Value) -> Option<RecoupCall> {
         return in_words(words, HOOK).map(mark_unknown_args);
     }
     let all = split_commands(command);
-    let (words, ours) = all.iter().find_map(|words| Some((words, find_call(words, HOOK)?)))?;
-    let wrapped = ours.words != *words || all.len() > 1;
+    let find = |it: &ShellCommand| Some((it.words.clone(), find_call(&it.words, HOOK)?));
+    let (words, ours) = all.iter().find_map(find)?;
+    let is_redirected = |it: &ShellCommand| !(it.inputs.is_empty() && it.outputs.is_empty());
+    let wrapped = ours.words != words || all.len() > 1 || all.iter().any(is_redirected);
     make_call(ours, CallForm::Line(command.to_owned()), wrapped).map(mark_unknown_args)
 }
 
@@ -192,7 +194,7 @@ fn find_call(words: &[String], told: &str) -> Option<CallWords> {
     let within = |line: &String| {
         // One word is no line for a shell.
         line.contains(char::is_whitespace)
-            .then(|| split_commands(line).iter().find_map(|words| find_call(words, told)))?
+            .then(|| command_words(line).iter().find_map(|words| find_call(words, told)))?
     };
     let mut tails = (1..words.len()).map(|at| &words[at..]);
     let found = tails.find_map(|tail| {
@@ -214,51 +216,13 @@ fn is_call(words: &[String], told: &str) -> bool {
     Path::new(name).file_name().is_some_and(|name| name == PROGRAM) && argument == told
 }
 
-/// Splits a line into commands of words: quotes are removed, operators separate commands.
-pub fn split_commands(line: &str) -> Vec<Vec<String>> {
-    let mut all = vec![Vec::new()];
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut rest = line.chars();
-    while let Some(c) = rest.next() {
-        match (quote, c) {
-            (Some(end), c) if c == end => quote = None,
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(rest.next()),
-            (None, ';' | '|' | '&' | '\n' | '(' | ')' | '`') => {
-                close(&mut all, &mut word);
-                all.push(Vec::new());
-            }
-            // A redirection is no part of the word before.
-            (None, '<' | '>') => {
-                close(&mut all, &mut word);
-                word = Some(c.to_string());
-                close(&mut all, &mut word);
-            }
-            (None, c) if c.is_whitespace() => close(&mut all, &mut word),
-            (_, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    close(&mut all, &mut word);
-    all
-}
-
-fn close(all: &mut [Vec<String>], word: &mut Option<String>) {
-    if let (Some(command), Some(word)) = (all.last_mut(), word.take()) {
-        command.push(word);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::HOOK;
     use super::*;
 
     fn found(line: &str) -> Option<CallWords> {
-        split_commands(line).iter().find_map(|words| find_call(words, HOOK))
+        command_words(line).iter().find_map(|words| find_call(words, HOOK))
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use recoup_core::memory::hooked;
-use recoup_core::memory::hooked::{ClientPlaces, HookClient, has_our_hooks, hooks_disabled_by};
+use recoup::hooked;
+use recoup::hooked::{ClientPlaces, clients_of_command, has_our_hooks, hooks_disabled_by};
+use recoup_core::memory::HookClient;
 use serde_json::json;
 
 struct Scene {
@@ -386,7 +387,7 @@ fn a_command_is_a_client_behind_wrappers_too() {
     use HookClient::{ClaudeCode, Codex, Pi};
     let of = |program: &str, words: &[&str]| {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        HookClient::of_command(Path::new(program), &words)
+        clients_of_command(Path::new(program), &words)
     };
     for (words, clients) in [
         (&["claude", "-p", "ask codex"][..], &[ClaudeCode][..]),
