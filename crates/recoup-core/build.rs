@@ -71,16 +71,25 @@ fn dictionary() -> String {
     )
 }
 
+/// Lists that are no phrases: they are kept as lines of one text.
+const LINES: [&str; 3] = ["same_phrases", "same_words", "synonyms"];
+
 #[derive(Default)]
 struct WordSource {
     classes: Vec<String>,
     words: BTreeMap<String, u128>,
     phrases: BTreeMap<String, Vec<String>>,
+    lines: BTreeMap<String, Vec<String>>,
 }
 
 impl WordSource {
     fn add(&mut self, key: &str, value: &DeValue<'_>) -> Option<()> {
-        if let Some(list) = value.as_array() {
+        if let Some(list) = value.as_array().filter(|_| LINES.contains(&key)) {
+            let lines = self.lines.entry(key.to_owned()).or_default();
+            for line in list {
+                lines.push(line.get_ref().as_str()?.to_owned());
+            }
+        } else if let Some(list) = value.as_array() {
             let lines = self.phrases.entry(key.to_owned()).or_default();
             for line in list {
                 lines.push(line.get_ref().as_str()?.to_owned());
@@ -135,12 +144,28 @@ impl WordSource {
             slots[slot] = at + 1;
         }
         assert!(self.words.len() < usize::from(u16::MAX));
-        let classes: Vec<u128> = self.words.values().copied().collect();
+        // Few sets of classes occur, each many times.
+        let mut sets: Vec<u128> = self.words.values().copied().collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let set_of = |classes: &u128| sets.binary_search(classes).expect("it is one of the sets");
+        let classes: Vec<usize> = self.words.values().map(set_of).collect();
         writeln!(out, "const TEXT: &str = {text:?};").expect("memory");
-        writeln!(out, "static STARTS: [u32; {}] = {starts:?};", starts.len()).expect("memory");
-        writeln!(out, "static CLASSES: [u128; {}] = {classes:?};", classes.len()).expect("memory");
-        writeln!(out, "static SLOTS: [u16; {size}] = {slots:?};").expect("memory");
-        writeln!(out, "const BEGINNING_LENGTHS: u64 = {lengths};").expect("memory");
+        for (name, kind, numbers) in
+            [("STARTS", "u32", &starts), ("CLASSES", "u16", &classes), ("SLOTS", "u16", &slots)]
+        {
+            let count = numbers.len();
+            out += "#[allow(clippy::unreadable_literal, reason = \"generated\")]\n";
+            writeln!(out, "static {name}: [{kind}; {count}] = {numbers:?};").expect("memory");
+        }
+        out += "#[allow(clippy::unreadable_literal, reason = \"generated\")]\n";
+        writeln!(out, "static SETS: [u128; {}] = {sets:?};", sets.len()).expect("memory");
+        out += "#[allow(clippy::unreadable_literal, reason = \"generated\")]\n";
+        writeln!(out, "const BEGINNING_LENGTHS: u64 = {lengths:#x};").expect("memory");
+        for (name, lines) in &self.lines {
+            let (name, text) = (name.to_uppercase(), lines.join("\n"));
+            writeln!(out, "pub(crate) static {name}: &str = {text:?};").expect("memory");
+        }
         for (name, lines) in &self.phrases {
             let name = name.to_uppercase();
             let text = lines.join("\n");

@@ -6,4 +6,5 @@ mod instructions;
 pub(crate) mod opt_out;
 pub mod private_text;
 pub mod refusal;
+mod unmask;
 pub mod wrapped;

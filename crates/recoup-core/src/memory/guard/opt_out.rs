@@ -66,8 +66,7 @@ pub(crate) fn is_bare_opt_out(words: &[&str]) -> bool {
     };
     let is_run = |word: &&str| lexicon::is_in(word, C::OPT_OUT_RUN.or(C::OPT_OUT_VERB));
     let is_around = |word: &&str| is_run(word) || lexicon::is_in(word, C::RUN_PARTICLE);
-    without_leads(words).any(is_phrase)
-        || (words.iter().any(is_run) && words.iter().all(|word| is_around(word)))
+    without_leads(words).any(is_phrase) || (words.iter().any(is_run) && words.iter().all(is_around))
 }
 
 /// Returns the rest of a clause for each number of leads removed: the first word of a phrase may be

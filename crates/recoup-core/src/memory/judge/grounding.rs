@@ -4,7 +4,9 @@
 //! careless one drops a "not". Both are refused. In doubt a statement is not grounded: the user
 //! loses nothing that was there without a model.
 
+use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::search_words::{SearchWord, split_words};
+use crate::memory::lang::token::{ClauseEnd, negates, split_at, tokenize_text};
 use crate::memory::lang::tokenizer::WordSort;
 
 /// Verbs that an imperative may add: "put tests into X" for "tests go to X". None of these does
@@ -13,19 +15,7 @@ const VERBS: [&str; 10] =
     ["avoid", "ensure", "follow", "name", "place", "prefer", "put", "run", "stop", "write"];
 
 /// Words that negate those behind them, up to the next punctuation mark.
-const NEGATIONS: [&str; 41] = [
-    "not", "never", "no", "none", "nor", "neither", "cannot", "dont", "doesnt", "didnt", "isnt",
-    "arent", "cant", "wont", "shouldnt", "mustnt", "avoid", "stop", "without", "over", "except",
-    "nicht", "nie", "niemals", "kein", "keine", "keinen", "keiner", "ohne", "statt", "ne", "pas",
-    "jamais", "sans", "nunca", "sin", "não", "sem", "non", "mai", "senza",
-];
-
-/// Negations of two words.
-const PAIRS: [(&str, &str); 3] = [("instead", "of"), ("rather", "than"), ("au", "lieu")];
-
-/// Negations in scripts without spaces, anywhere in a word.
-const MARKS: [&str; 12] =
-    ["不", "别", "別", "勿", "没", "沒", "禁", "ない", "ません", "않", "말", "없"];
+const NEGATIONS: WordClasses = WordClasses::NEGATION.or(WordClasses::EXCLUSION);
 
 /// True if `statement` has only words of `text`, none of them turned into its opposite.
 pub(super) fn is_grounded(statement: &str, text: &str) -> bool {
@@ -82,59 +72,19 @@ struct NegationPiece {
 }
 
 fn pieces(text: &str) -> Vec<NegationPiece> {
-    let plain: String =
-        text.chars().map(|c| if matches!(c, '\u{2018}' | '\u{2019}') { '\'' } else { c }).collect();
+    let tokens = tokenize_text(text);
     let mut pieces = Vec::new();
-    for clause in clauses(&plain) {
-        let tokens: Vec<&str> = clause.split_whitespace().collect();
-        let mut from = 0;
-        let mut negated = false;
-        for at in 0..tokens.len() {
-            let word = tokens[at].trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-            let letters = word.replace('\'', "");
-            let next = tokens.get(at + 1).map(|it| it.to_lowercase());
-            let is_pair =
-                |(first, then): &(&str, &str)| letters == *first && next.as_deref() == Some(*then);
-            if NEGATIONS.contains(&letters.as_str())
-                || word.ends_with("n't")
-                || word.starts_with("n'")
-                || MARKS.iter().any(|mark| word.contains(mark))
-                || PAIRS.iter().any(is_pair)
-            {
-                pieces.push(NegationPiece {
-                    negated,
-                    words: split_words(&tokens[from..at].join(" ")),
-                });
-                (from, negated) = (at, true);
-            }
+    for clause in split_at(&tokens, ClauseEnd::Clause) {
+        let (mut from, mut negated) = (clause[0].start, false);
+        let end = clause.last().map_or(from, |token| token.span().end);
+        for at in (0..clause.len()).filter(|at| negates(clause, *at)) {
+            let words = split_words(&text[from..clause[at].start]);
+            pieces.push(NegationPiece { negated, words });
+            (from, negated) = (clause[at].start, true);
         }
-        pieces.push(NegationPiece { negated, words: split_words(&tokens[from..].join(" ")) });
+        pieces.push(NegationPiece { negated, words: split_words(&text[from..end]) });
     }
     pieces
-}
-
-/// Splits a text at punctuation marks; one inside a word, as in `a.rs` or `3,000`, does not count.
-fn clauses(text: &str) -> Vec<&str> {
-    let mut clauses = Vec::new();
-    let mut from = 0;
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let ends = match c {
-            '.' | ',' | ':' | '!' | '?' => {
-                chars.peek().is_none_or(|(_, next)| !next.is_alphanumeric() && *next != '/')
-            }
-            ';' | '\n' | '(' | ')' | '—' | '–' | '。' | '、' | '，' | '；' | '：' | '！' | '？' => {
-                true
-            }
-            _ => false,
-        };
-        if ends {
-            clauses.push(&text[from..at]);
-            from = at + c.len_utf8();
-        }
-    }
-    clauses.push(&text[from..]);
-    clauses
 }
 
 /// Numbers of words that were found, and of all words.
@@ -169,7 +119,7 @@ fn telling_words<'w>(
         !word.is_small
             && !matches!(word.sort, WordSort::Whole | WordSort::Tail)
             && !VERBS.contains(&word.exact.as_str())
-            && !NEGATIONS.contains(&word.exact.as_str())
+            && !lexicon::is_in(&word.exact, NEGATIONS)
     })
 }
 

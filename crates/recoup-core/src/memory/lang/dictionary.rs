@@ -11,16 +11,21 @@ use table::{GROUPS, STARTS, WORDS};
 /// Most characters of a word in a script that puts no spaces between words.
 const MOST_CHARS: usize = 6;
 
-/// Returns the words that mean the same as a folded word, in all languages. The first word of each
-/// group is English.
+/// Returns the words that mean the same as a folded word, in all languages. Words with several
+/// meanings are left out: `client` is French for a customer.
 pub(crate) fn translations(word: &str) -> impl Iterator<Item = &'static str> {
-    let groups = groups_of(word).unwrap_or_default().split(',').filter_map(|it| it.parse().ok());
-    groups.flat_map(|group: usize| GROUPS.lines().nth(group).unwrap_or_default().split(' '))
+    let has_one_meaning = |word: &&str| groups_of(word).is_some_and(|it| !it.contains(','));
+    same_meaning(word).filter(has_one_meaning)
 }
 
-/// Returns the English word for a folded word of any language.
+/// Returns the English word for a folded word of any language: the first of its group.
 pub(crate) fn english_word(word: &str) -> Option<&'static str> {
-    translations(word).next()
+    same_meaning(word).next()
+}
+
+fn same_meaning(word: &str) -> impl Iterator<Item = &'static str> {
+    let groups = groups_of(word).unwrap_or_default().split(',').filter_map(|it| it.parse().ok());
+    groups.flat_map(|group: usize| GROUPS.lines().nth(group).unwrap_or_default().split(' '))
 }
 
 /// Returns the words of the dictionary that stand in a run of a script without spaces.

@@ -76,7 +76,7 @@ fn look_up(hash: u32, word: &[u8], is_beginning: bool) -> WordClasses {
             _ => !is_beginning && stored == word,
         };
         if is_same {
-            return WordClasses(CLASSES[at]);
+            return WordClasses(SETS[usize::from(CLASSES[at])]);
         }
         slot = (slot + 1) & (SLOTS.len() - 1);
     }

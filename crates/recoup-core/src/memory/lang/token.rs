@@ -3,16 +3,13 @@
 //!
 //! ```text
 //! Don't run `cargo test`, use nextest.    dont | run | cargo | test , use | nextest .
-//! 忽略之前的指令                            忽略 | 之前 | 的 | 指令
+//! 忽略之前的指令                            忽略 | 之前的 | 指令
 //! ```
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::memory::lang::fold::{fold_char, is_apostrophe};
-use crate::memory::lang::forms::WordStemmer;
 use crate::memory::lang::lexicon::{self, WordClasses};
-use crate::memory::lang::tokenizer::WordSort;
 
 /// One word of a text.
 #[derive(Debug, Clone)]
@@ -25,8 +22,6 @@ pub(crate) struct Token<'t> {
     pub(crate) start: usize,
     /// Classes of the lexicon.
     pub(crate) classes: WordClasses,
-    /// True inside of backticks.
-    pub(crate) is_code: bool,
     /// True if no white space is before it: a part of a name, as `rs` in `lib.rs`.
     pub(crate) is_glued: bool,
     /// What ends behind it.
@@ -44,14 +39,25 @@ pub(crate) enum ClauseEnd {
     Sentence,
 }
 
-/// Attitude of a statement to a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Polarity {
-    Asserted,
-    Negated,
-}
+impl<'t> Token<'t> {
+    fn new(text: &'t str, start: usize, is_glued: bool) -> Self {
+        let fold = |text: &str| {
+            let mut folded = String::with_capacity(text.len());
+            for c in text.chars().filter(|c| !is_apostrophe(*c)) {
+                fold_char(c, |c| folded.push(c));
+            }
+            folded
+        };
+        let folded = fold(text);
+        let mut classes = lexicon::classes_of(&folded);
+        // French and Italian join small words: `l'utilisateur`, `n'informe`.
+        let joined = text.split_once(is_apostrophe).filter(|it| it.0.len() <= 4 && it.1.len() > 2);
+        if let Some((_, word)) = joined {
+            classes = classes.or(lexicon::classes_of(&fold(word)));
+        }
+        Self { text, folded, start, classes, is_glued, ends: ClauseEnd::Nothing }
+    }
 
-impl Token<'_> {
     /// Place in the text.
     pub(crate) fn span(&self) -> Range<usize> {
         self.start..self.start + self.text.len()
@@ -59,12 +65,6 @@ impl Token<'_> {
 
     pub(crate) fn is(&self, classes: WordClasses) -> bool {
         self.classes.has(classes)
-    }
-
-    /// Stem, as search has it; the folded form if there is none.
-    pub(crate) fn stem(&self) -> Cow<'_, str> {
-        let stem = WordStemmer::default().stem(&self.folded, WordSort::Plain);
-        stem.unwrap_or(Cow::Borrowed(&self.folded))
     }
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn tokenize_text(text: &str) -> Vec<Token<'_>> {
                 }
             }
             let word = text[at..end].trim_end_matches(is_apostrophe);
-            push_token(&mut tokens, word, at, is_code, is_glued);
+            tokens.push(Token::new(word, at, is_glued));
             is_glued = true;
             continue;
         }
@@ -103,22 +103,6 @@ pub(crate) fn tokenize_text(text: &str) -> Vec<Token<'_>> {
         }
     }
     tokens
-}
-
-fn push_token<'t>(
-    tokens: &mut Vec<Token<'t>>,
-    text: &'t str,
-    start: usize,
-    is_code: bool,
-    is_glued: bool,
-) {
-    let mut folded = String::with_capacity(text.len());
-    for c in text.chars().filter(|c| !is_apostrophe(*c)) {
-        fold_char(c, |c| folded.push(c));
-    }
-    let classes = lexicon::classes_of(&folded);
-    let ends = ClauseEnd::Nothing;
-    tokens.push(Token { text, folded, start, classes, is_code, is_glued, ends });
 }
 
 /// True if a word that has begun goes on with this character: a letter, an accent, an apostrophe
@@ -164,20 +148,21 @@ pub(crate) fn split_at<'a, 't>(
     tokens.split_inclusive(move |token| token.ends >= level)
 }
 
-/// Returns the polarity of each token: negated from a negation up to the end of its clause.
-pub(crate) fn polarities(tokens: &[Token<'_>]) -> Vec<Polarity> {
-    let mut polarity = Polarity::Asserted;
-    let mut all = Vec::with_capacity(tokens.len());
-    for token in tokens {
-        if token.is(WordClasses::NEGATION) {
-            polarity = Polarity::Negated;
-        }
-        all.push(polarity);
-        if token.ends >= ClauseEnd::Clause {
-            polarity = Polarity::Asserted;
-        }
-    }
-    all
+/// True if the token at `at` negates or rules out the words behind it, up to the end of its clause:
+/// a negation, "instead of", `doesn't`, `n'utilise`.
+pub(crate) fn negates(tokens: &[Token<'_>], at: usize) -> bool {
+    let token = &tokens[at];
+    let is_joined = || {
+        token.text.contains(is_apostrophe)
+            && (token.folded.ends_with("nt") || token.folded.starts_with('n'))
+    };
+    let is_contrast = || {
+        let words: Vec<&str> = tokens[at..].iter().map(|it| it.folded.as_str()).collect();
+        lexicon::CONTRAST.matched_start(&words).is_some()
+    };
+    token.is(WordClasses::NEGATION.or(WordClasses::EXCLUSION))
+        || is_joined()
+        || (token.is(WordClasses::CONTRAST_START) && is_contrast())
 }
 
 #[cfg(test)]
@@ -187,9 +172,8 @@ mod tests {
     fn shown(text: &str) -> String {
         let mut out = String::new();
         for token in tokenize_text(text) {
-            let mark = if token.is_code { "`" } else { "" };
             out += if token.is_glued { "+" } else { " " };
-            out += &format!("{mark}{}", token.folded);
+            out += &token.folded;
             out += match token.ends {
                 ClauseEnd::Nothing => "",
                 ClauseEnd::Clause => ",",
@@ -208,24 +192,31 @@ mod tests {
     #[test]
     fn punctuation_ends_clauses_but_not_names_and_numbers() {
         assert_eq!(shown("Use tabs, please. Not a.rs: 3,000"), "use tabs, please. not a+rs. 3,000");
-        assert_eq!(shown("run `a. b, c` (now) - or later"), "run `a `b `c, now. or later");
+        assert_eq!(shown("run `a. b, c` (now) - or later"), "run a b c, now. or later");
         assert_eq!(shown("a\nb"), "a. b");
     }
 
     #[test]
     fn scripts_without_spaces_are_parted_by_the_lexicon() {
-        assert_eq!(shown("忽略之前的指令。好"), "忽略+之前+的+指令.+好");
+        assert_eq!(shown("忽略之前的指令。好"), "忽略+之前的+指令.+好");
     }
 
     #[test]
-    fn a_negation_reaches_to_the_end_of_its_clause() {
-        let tokens = tokenize_text("use pnpm, never yarn or npm. run tests");
-        let negated: Vec<&str> = tokens
-            .iter()
-            .zip(polarities(&tokens))
-            .filter(|(_, polarity)| *polarity == Polarity::Negated)
-            .map(|(token, _)| token.text)
-            .collect();
-        assert_eq!(negated, ["never", "yarn", "or", "npm"]);
+    fn negations_of_several_forms_are_one() {
+        for (text, expected) in [
+            ("use pnpm, never yarn", "never"),
+            ("vitest instead of jest", "instead"),
+            ("it doesn’t retry", "doesn’t"),
+            ("n'utilise pas var", "n'utilise pas"),
+            ("以后不要使用 var", "不要"),
+            ("nutze keine Tabs", "keine"),
+        ] {
+            let tokens = tokenize_text(text);
+            let found: Vec<&str> = (0..tokens.len())
+                .filter(|at| negates(&tokens, *at))
+                .map(|at| tokens[at].text)
+                .collect();
+            assert_eq!(found.join(" "), expected, "{text}");
+        }
     }
 }

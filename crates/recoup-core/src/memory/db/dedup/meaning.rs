@@ -10,84 +10,7 @@
 //! before pushing, run `make lint`              run `make` `lint` | before push
 //! ```
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
-/// Words without a meaning of their own.
-const SMALL: &str = "a an the we i you they our your my us it its this that these those here there please always \
-ever should must will shall be is are am do does have has want wants need needs to-do just project repo repository \
-codebase so ok okay yes again actually really let's lets me sure make-sure ensure going forward now use using uses \
-used utilize prefer";
-
-/// Words that negate those behind them.
-const NOT: &str = "not never no dont avoid nicht nie";
-
-/// Words that begin a phrase about when, where, with what or for whom.
-const HEADS: &str = "before after in on at by for with from to into onto of until unless if when while during via \
-through against under inside as than over about between within without";
-
-/// Words that begin another statement; its order stays.
-const JOINTS: &str = "and or but then because since";
-
-/// Phrases with one meaning, and the form used for them.
-const PHRASES: &[(&str, &str)] = &[
-    ("do not", "dont"),
-    ("don't", "dont"),
-    ("does not", "dont"),
-    ("doesn't", "dont"),
-    ("must not", "dont"),
-    ("mustn't", "dont"),
-    ("should not", "dont"),
-    ("shouldn't", "dont"),
-    ("can not", "dont"),
-    ("cannot", "dont"),
-    ("can't", "dont"),
-    ("instead of", "not"),
-    ("rather than", "not"),
-    ("in place of", "not"),
-    ("prior to", "before"),
-    ("ahead of", "before"),
-    ("from now on", "always"),
-    ("at all times", "always"),
-    ("make sure to", "always"),
-    ("make sure that", "always"),
-    ("make sure you", "always"),
-    ("be sure to", "always"),
-    ("pull requests", "pr"),
-    ("pull request", "pr"),
-];
-
-/// Words with one meaning, and the form used for them.
-const SAME: &[(&str, &str)] = &[
-    ("each", "every"),
-    ("whenever", "when"),
-    ("execute", "run"),
-    ("prs", "pr"),
-    ("directory", "folder"),
-    ("directories", "folder"),
-    ("dir", "folder"),
-    ("db", "database"),
-    ("prod", "production"),
-    ("docs", "documentation"),
-    ("config", "configuration"),
-    ("env", "environment"),
-    ("delete", "remove"),
-    ("begin", "start"),
-    ("js", "javascript"),
-    ("ts", "typescript"),
-    ("py", "python"),
-    ("postgresql", "postgres"),
-    ("golang", "go"),
-];
-
-/// One of the lists above.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WordList {
-    Small,
-    Not,
-    Head,
-    Joint,
-}
+use crate::memory::lang::lexicon::{self, WordClasses};
 
 /// A word of a statement.
 struct MeaningWord {
@@ -105,8 +28,9 @@ pub(crate) fn normal_form(statement: &str) -> Option<String> {
     }
     let mut written: Vec<String> = phrases.iter().map(MeaningPhrase::written).collect();
     // They may be sorted if all but one say how, or if there are two of which one is negated.
-    let says_how =
-        |it: &&MeaningPhrase| it.head.as_deref().is_some_and(|it| is_in(WordList::Head, it));
+    let says_how = |it: &&MeaningPhrase| {
+        it.head.as_deref().is_some_and(|it| is_in(WordClasses::PREPOSITION, it))
+    };
     let done = phrases.len() - phrases.iter().filter(says_how).count();
     let denied = phrases.iter().filter(|phrase| phrase.is_denied).count();
     let plain = phrases.iter().all(|phrase| phrase.head.is_none());
@@ -134,14 +58,14 @@ fn phrases(words: &[MeaningWord]) -> Vec<MeaningPhrase> {
     let mut all: Vec<MeaningPhrase> = Vec::new();
     let (mut head, mut is_denied, mut begins) = (None, false, true);
     for MeaningWord { text, is_last } in words {
-        if is_in(WordList::Not, text) {
+        if is_negation(text) {
             // Each negation stays where it is: "don't … without …" is no double one.
             flush(&mut all, &mut head, &mut is_denied);
             (is_denied, begins) = (true, true);
-        } else if is_in(WordList::Head, text) || is_in(WordList::Joint, text) {
+        } else if is_in(WordClasses::PREPOSITION, text) || is_in(WordClasses::JOINT, text) {
             flush(&mut all, &mut head, &mut is_denied);
             (head, begins) = (Some(text.clone()), true);
-        } else if !is_in(WordList::Small, text) {
+        } else if !is_in(WordClasses::FILLER, text) {
             if begins {
                 let head = head.take();
                 all.push(MeaningPhrase {
@@ -205,7 +129,9 @@ fn words(statement: &str) -> Vec<MeaningWord> {
 
 fn joined_plain(text: &str) -> String {
     let mut text = text.to_owned();
-    for (written, same) in PHRASES {
+    let phrases = lexicon::SAME_PHRASES.split('\n').filter_map(|line| line.split_once('='));
+    let pairs = phrases.flat_map(|(same, all)| all.split('|').map(move |written| (written, same)));
+    for (written, same) in pairs {
         let mut from = 0;
         while let Some(at) = find(&text[from..], written).map(|at| from + at) {
             let end = at + written.len();
@@ -230,11 +156,15 @@ fn find(text: &str, written: &str) -> Option<usize> {
 
 fn plain(word: &str) -> String {
     let word = word.to_lowercase();
-    let same = |word: &str| SAME.iter().find(|(written, _)| *written == word).map(|it| it.1);
+    let same = |word: &str| {
+        let mut groups = lexicon::SAME_WORDS.split('\n').filter_map(|line| line.split_once(' '));
+        groups.find(|(_, others)| others.split(' ').any(|it| it == word)).map(|it| it.0)
+    };
     if let Some(same) = same(&word) {
         return same.to_owned();
     }
-    if LISTS.contains_key(word.as_str()) {
+    let known = WordClasses::FILLER.or(WordClasses::PREPOSITION).or(WordClasses::JOINT);
+    if is_in(known, &word) || is_negation(&word) {
         return word;
     }
     let one = match word.strip_suffix('s') {
@@ -259,22 +189,11 @@ fn plain(word: &str) -> String {
     }
 }
 
-/// Word lists as a table, built once: every word of every note is looked up.
-static LISTS: LazyLock<HashMap<&str, Vec<WordList>>> = LazyLock::new(|| {
-    let mut lists: HashMap<&str, Vec<WordList>> = HashMap::new();
-    for (list, words) in [
-        (WordList::Small, SMALL),
-        (WordList::Not, NOT),
-        (WordList::Head, HEADS),
-        (WordList::Joint, JOINTS),
-    ] {
-        for word in words.split_whitespace() {
-            lists.entry(word).or_default().push(list);
-        }
-    }
-    lists
-});
+/// True for a negation; "without" begins a phrase instead.
+fn is_negation(word: &str) -> bool {
+    is_in(WordClasses::NEGATION, word) && !is_in(WordClasses::PREPOSITION, word)
+}
 
-fn is_in(list: WordList, word: &str) -> bool {
-    LISTS.get(word).is_some_and(|lists| lists.contains(&list))
+fn is_in(classes: WordClasses, word: &str) -> bool {
+    lexicon::is_in(word, classes)
 }

@@ -3,6 +3,7 @@
 
 use crate::memory::lang::dictionary;
 use crate::memory::lang::forms::{HEAD, STEM, WordStemmer, head, is_request_word, is_stop_word};
+use crate::memory::lang::lexicon;
 use crate::memory::lang::tokenizer::{WordSort, is_unspaced, tokenize};
 
 /// Maximum number of words of a query.
@@ -178,107 +179,11 @@ impl QueryWords {
 
 /// Returns the synonyms of a form, as the index has them.
 fn synonyms(form: &str) -> impl Iterator<Item = &'static str> {
-    GROUPS.iter().filter(move |group| group.contains(&form)).flat_map(move |group| {
-        let others = group.iter().copied().filter(move |other| *other != form);
-        others.collect::<Vec<_>>()
-    })
+    let groups = lexicon::SYNONYMS.split('\n').map(|group| group.split(' '));
+    groups
+        .filter(move |group| group.clone().any(|it| it == form))
+        .flat_map(move |group| group.filter(move |other| *other != form))
 }
-
-/// Groups of synonyms, in the forms of the index: `~` marks a stem; short words have none.
-const GROUPS: &[&[&str]] = &[
-    &["db", "~databas"],
-    &["ci", "~pipelin"],
-    &["pr", "~pull", "pullrequest"],
-    &["~cli", "~command", "commandline"],
-    &["~env", "~environ"],
-    &["~config", "~configur", "~cfg", "~conf", "~set"],
-    &["~repo", "~repositori"],
-    &["~doc", "~document"],
-    &["~auth", "~authent", "~author", "~login"],
-    &["k8s", "~kubernet"],
-    &["~prod", "~product", "~prd"],
-    &["~stg", "~stage"],
-    &["~dev", "~develop"],
-    &["~dep", "~depend"],
-    &["~lib", "~librari"],
-    &["~pkg", "~packag"],
-    &["~dir", "~directori", "~folder"],
-    &["~param", "~paramet", "~argument", "~arg"],
-    &["fn", "~func", "~function"],
-    &["~var", "~variabl"],
-    &["~msg", "~messag"],
-    &["~err", "~error"],
-    &["~req", "~request"],
-    &["~perf", "~perform", "~speed"],
-    &["~async", "~asynchron"],
-    &["~sync", "~synchron", "~synchronis"],
-    &["~admin", "~administr"],
-    &["~app", "~applic"],
-    &["~img", "~imag"],
-    &["js", "~javascript"],
-    &["ts", "~typescript"],
-    &["py", "~python"],
-    &["~postgr", "~postgresql", "pg"],
-    &["~mongo", "~mongodb"],
-    &["~gql", "~graphql"],
-    &["~mail", "~email"],
-    &["tz", "~timezon"],
-    &["i18n", "~internation", "~local", "l10n", "~translat"],
-    &["a11y", "~access"],
-    &["e2e", "endtoend"],
-    &["~lint", "~linter"],
-    &["~log", "~logger"],
-    &["~format", "~formatt"],
-    &["~delet", "~remov", "~drop"],
-    &["~keep", "~kept", "~retain", "~retent"],
-    &["~send", "~sent"],
-    &["~build", "~built"],
-    &["~run", "~ran"],
-    &["~break", "~broke", "~broken"],
-    &["~write", "~wrote", "~written"],
-    &["~find", "~found"],
-    &["~lose", "~lost", "~loss"],
-    &["~begin", "~began", "~begun", "~start"],
-    &["~choos", "~chose", "~chosen", "~choic"],
-    &["~hold", "~held"],
-    &["~throw", "~threw", "~thrown"],
-    &["~forget", "~forgot", "~forgotten"],
-    &["~freez", "~froze", "~frozen"],
-    &["~stick", "~stuck"],
-    &["~timeout", "~deadlin"],
-    &["~expir", "~expiri"],
-    &["~forbid", "~forbidden", "~ban", "~prohibit"],
-    &["~deploy", "~rollout"],
-    &["~fast", "~quick"],
-    &["~licens", "~licenc"],
-    &["~color", "~colour"],
-    &["~behavior", "~behaviour"],
-    &["~center", "~centr"],
-    &["~catalog", "~catalogu"],
-    &["~gray", "~grey"],
-    &["~twice", "~duplic"],
-    &["~max", "~maximum"],
-    &["~min", "~minimum"],
-    &["~avg", "~averag"],
-    &["~num", "~number"],
-    &["id", "~identifi"],
-    &["~tmp", "~temp", "~temporari"],
-    &["~upgrad", "~updat", "~bump"],
-    &["~rollback", "~revert", "~undo"],
-    &["~cert", "~certif"],
-    &["~spec", "~specif"],
-    &["~auto", "~automat"],
-    &["~conn", "~connect"],
-    &["~src", "~sourc"],
-    &["~proto", "~protobuf"],
-    &["~docker", "~dockerfil"],
-    &["~optim", "~optimis"],
-    &["~serial", "~serialis"],
-    &["~initi", "~initialis", "~init"],
-    &["~password", "~passwd", "~credenti"],
-    &["~secret", "~credenti"],
-    &["ui", "~interfac"],
-];
 
 #[cfg(test)]
 mod tests {
@@ -293,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_mark_stands_before_every_stem() {
-        for form in GROUPS.iter().flat_map(|group| group.iter()) {
+        for form in lexicon::SYNONYMS.split_whitespace() {
             let word = form.trim_start_matches('~');
             let has_stem = word.len() > 2 && word.chars().all(char::is_alphabetic);
             assert!(!form.starts_with('~') || has_stem, "{form}");
