@@ -12,16 +12,18 @@ use crate::memory::lang::tokenizer::WordSort;
 /// Most words that a mistyped word may stand for.
 const MOST_SIMILAR: usize = 4;
 
-/// Returns the translations of a word, as the index has them.
+/// Returns the translations of a word, as the index has them: the English word by its stem, others as
+/// they are, because their English stem may be that of another word.
 pub(super) fn translated_forms(word: &str) -> Vec<String> {
     let stemmer = WordStemmer::default();
-    let mut forms: Vec<String> = Vec::new();
-    for other in dictionary::translations(word).filter(|other| *other != word) {
-        match stemmer.stem(other, WordSort::Plain) {
-            Some(stem) => forms.push(format!("{STEM}{stem}")),
-            None => forms.push(other.to_owned()),
-        }
-    }
+    let english = dictionary::english_word(word);
+    let others = dictionary::translations(word).filter(|other| *other != word);
+    let mut forms: Vec<String> = others
+        .map(|other| match stemmer.stem(other, WordSort::Plain) {
+            Some(stem) if english == Some(other) => format!("{STEM}{stem}"),
+            _ => other.to_owned(),
+        })
+        .collect();
     forms.sort_unstable();
     forms.dedup();
     forms
