@@ -38,7 +38,7 @@ use std::time::Duration;
 
 use recoup_core::base::clock::ManualClock;
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::db::topic::derive_topic;
+use recoup_core::memory::db::facets::derive_topic;
 use recoup_core::memory::{
     Memory, Note, NoteFilter, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, RecordOutcome,
     Statement, WaitLimits,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::project::Project;
-use recoup_core::memory::db::topic::derive_topic;
+use recoup_core::memory::db::facets::derive_topic;
 use recoup_core::memory::model::estimate;
 use recoup_core::memory::{
     Memory, Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, WaitLimits,

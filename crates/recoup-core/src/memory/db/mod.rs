@@ -4,6 +4,7 @@
 pub(crate) mod checkpoint;
 pub mod dedup;
 pub(crate) mod deliveries;
+pub mod facets;
 pub(crate) mod forget;
 pub mod index;
 pub mod inspect;
@@ -19,6 +20,6 @@ pub(crate) mod snapshot;
 pub(crate) mod sql;
 pub(crate) mod store;
 pub(crate) mod suggestions;
-pub mod topic;
+
 pub(crate) mod transaction;
 pub(crate) mod transfer;

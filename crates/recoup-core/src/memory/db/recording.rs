@@ -6,11 +6,11 @@ use rusqlite::{Connection, params};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::db::deliveries;
+use crate::memory::db::facets::{derive_topic, forbids, overturns, possible_topics, says_change};
 use crate::memory::db::index;
 use crate::memory::db::note_rows;
 use crate::memory::db::note_rows::StoredNote;
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::topic::{derive_topic, forbids, overturns, possible_topics};
 use crate::memory::guard::gate::ValidStatement;
 use crate::memory::model::estimate;
 use crate::memory::model::note::{Note, NoteId, NoteScope, NoteStatus, NoteTrust};
@@ -238,28 +238,46 @@ fn take_topic_unless(
     supersede_all(connection, others, &kept.note.id, now)
 }
 
-/// Active notes that contradict a note: on the same topic, or its very opposite if both topics were
-/// derived from the text.
+/// Most active notes of a place that an explicit change of mind is compared with, the latest first.
+const MOST_COMPARED: usize = 500;
+
+/// Active notes that contradict a note: on the same topic, its very opposite if both topics were
+/// derived from the text, or what it ends in words of change.
 pub(crate) fn rivals(connection: &Connection, kept: &StoredNote) -> Result<Vec<StoredNote>> {
+    const HERE: &str = "scope = ?1 AND paths = ?2 AND status = 'active' AND row <> ?3";
     let (scope, paths) = (kept.note.scope.to_string(), kept.note.paths.as_deref());
+    let paths = paths.unwrap_or_default();
     let said = has_derived_topic(&kept.note);
     let topics = if said {
         possible_topics(&kept.note.text)
     } else {
         kept.note.topic.iter().cloned().collect()
     };
+    let is_overturned = |other: &StoredNote| {
+        has_derived_topic(&other.note) && overturns(&kept.note.text, &other.note.text)
+    };
     let mut rivals = Vec::new();
     for topic in topics {
         let there = note_rows::find_many(
             connection,
-            "scope = ?1 AND paths = ?2 AND topic = ?3 AND status = 'active' AND row <> ?4",
-            params![scope, paths.unwrap_or_default(), topic, kept.row],
+            &format!("{HERE} AND topic = ?4"),
+            params![scope, paths, kept.row, topic],
         )?;
         let same_topic = kept.note.topic == Some(topic);
-        rivals.extend(there.into_iter().filter(|other| {
-            same_topic
-                || (has_derived_topic(&other.note) && overturns(&kept.note.text, &other.note.text))
-        }));
+        rivals.extend(there.into_iter().filter(|other| same_topic || is_overturned(other)));
+    }
+    if says_change(&kept.note.text) {
+        let there = note_rows::find_many(
+            connection,
+            &format!("{HERE} ORDER BY updated DESC LIMIT {MOST_COMPARED}"),
+            params![scope, paths, kept.row],
+        )?;
+        let is_known = |row: i64, rivals: &[StoredNote]| rivals.iter().any(|it| it.row == row);
+        for other in there {
+            if !is_known(other.row, &rivals) && is_overturned(&other) {
+                rivals.push(other);
+            }
+        }
     }
     Ok(rivals)
 }

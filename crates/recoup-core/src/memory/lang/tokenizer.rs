@@ -202,7 +202,7 @@ rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
 
 /// Passes the folded form of a character to `take`: one character for most, none for an accent that
 /// stands alone, two for a few letters.
-fn fold_char(c: char, mut take: impl FnMut(char)) {
+pub(crate) fn fold_char(c: char, mut take: impl FnMut(char)) {
     match c {
         'A'..='Z' => take(c.to_ascii_lowercase()),
         '\0'..='\x7f' => take(c),

@@ -15,11 +15,14 @@
 //! Words beyond a topic's own are part of the topic: "in Go", "for the web package". So a rule for
 //! one thing leaves another's alone.
 
+mod change;
 mod facts;
 mod words;
 
 use crate::memory::lang::families::{FAMILIES, ValueFamily};
 use words::{TopicWord, WordPolarity};
+
+pub(crate) use change::says_change;
 
 /// Maximum bytes of a topic; longer statements are prose.
 const LONGEST: usize = 160;
@@ -59,7 +62,7 @@ pub fn overturns(newer: &str, older: &str) -> bool {
     let (new, old) = (words::statement_words(newer), words::statement_words(older));
     let same_topic = topic_from_words(&new).is_some_and(|it| Some(it) == topic_from_words(&old));
     let same_words = word_topic(&new).is_some_and(|it| Some(it) == word_topic(&old));
-    same_topic || same_words
+    same_topic || same_words || change::ends_by_change(newer, older)
 }
 
 /// Returns the index keys of a statement. If one of two statements [`overturns`] the other, they
