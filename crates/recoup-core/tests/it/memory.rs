@@ -18,6 +18,7 @@ mod moved_projects;
 mod privacy;
 mod private_text;
 mod refuse;
+mod retraction;
 mod rule_usage;
 mod rules;
 mod search;
@@ -112,6 +113,8 @@ fn active(text: &str) -> Note {
         scope: project('a'),
         paths: None,
         topic: derive_topic(text),
+        until: None,
+        ends: None,
         status: NoteStatus::Active,
         evidence: 1,
         tokens: 1,

@@ -30,6 +30,8 @@ pub(crate) fn remember(home: &Path, project: &Path, count: usize) {
             scope: scope.clone(),
             paths: None,
             topic: derive_topic(&text),
+            until: None,
+            ends: None,
             status: NoteStatus::Active,
             evidence: 1,
             tokens: estimate(&text),

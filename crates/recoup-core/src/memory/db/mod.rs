@@ -1,9 +1,11 @@
 //! Database of memory: schema, rows, recording and replacing notes, deliveries, pauses, transfer and
 //! forgetting.
 
+pub(crate) mod candidates;
 pub(crate) mod checkpoint;
 pub mod dedup;
 pub(crate) mod deliveries;
+pub(crate) mod ends;
 pub mod facets;
 pub(crate) mod forget;
 pub mod index;

@@ -122,6 +122,34 @@ pub(crate) fn says_change(statement: &str) -> bool {
     ChangeReading::of(statement).says_change()
 }
 
+/// True if two statements give the same values.
+pub(crate) fn has_same_values(one: &str, other: &str) -> bool {
+    let values = |text: &str| {
+        let mut values = ChangeReading::of(text).values;
+        values.sort_unstable();
+        values
+    };
+    values(one) == values(other)
+}
+
+/// Words of a text, folded, with other names of one thing unified.
+pub(crate) fn unified_words(text: &str) -> Vec<String> {
+    let unify = |it: ChangeToken<'_>| {
+        let one = WORDS.same.get(it.folded.as_str()).map(|one| (*one).to_owned());
+        one.unwrap_or(it.folded)
+    };
+    split_tokens(text).into_iter().map(unify).collect()
+}
+
+/// Words that tell what a text is about, without words of change.
+pub fn telling_words(text: &str) -> Vec<String> {
+    let reading = ChangeReading::of(text);
+    let values = reading.values.into_iter().map(|(_, value)| value);
+    let ended = reading.ended.into_iter().flatten();
+    let areas = reading.areas.into_iter().chain(reading.areas_aside);
+    reading.subject.into_iter().chain(values).chain(ended).chain(areas).collect()
+}
+
 impl ChangeReading {
     fn of(statement: &str) -> Self {
         let mut reading = Self::default();
@@ -367,7 +395,7 @@ fn stem(word: &str) -> String {
 }
 
 /// True if two words are forms of one: equal, or one begins with the other, and is not much longer.
-fn is_same_word(one: &str, other: &str) -> bool {
+pub fn is_same_word(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
