@@ -30,7 +30,9 @@ impl EventTransaction<'_> {
     /// are none, or if that was told less than a day ago.
     pub fn take_candidate_count(&self) -> Result<Option<u64>> {
         let scope = self.occasion.scope.to_string();
-        let wanted = "scope IN (?1, 'universal') AND status = 'candidate' AND source = 'user'";
+        // What only scripts said is not worth a notice.
+        let wanted = "scope IN (?1, 'universal') AND status = 'candidate' AND source = 'user'
+                      AND EXISTS (SELECT 1 FROM evidence WHERE note = notes.row AND what = 'said')";
         let waiting = note_rows::count(self.connection, wanted, std::slice::from_ref(&scope))?;
         if waiting == 0 {
             return Ok(None);

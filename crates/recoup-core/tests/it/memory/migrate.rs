@@ -139,7 +139,7 @@ fn a_memory_of_the_version_before_keeps_its_notes_and_learns_about_ends() {
     scene.memory().record(&statement).unwrap();
     assert_eq!(scene.find("pin tokio to 1.38").until, until);
     let copies = fs::read_dir(scene.path().parent().unwrap()).unwrap().flatten();
-    let is_copy = |name: &str| name.starts_with("memory.db.") && name.contains("2");
+    let is_copy = |name: &str| name.starts_with("memory.db.") && name.contains('2');
     assert!(
         copies.into_iter().any(|it| is_copy(&it.file_name().to_string_lossy())),
         "a copy first"

@@ -39,8 +39,10 @@ fn a_rule_is_given_until_its_end_has_come_and_asked_about_once() {
     assert_eq!(rules.len(), 1, "{rules:?}");
     assert_eq!(rules[0].until.as_deref(), Some("until #123 is fixed"));
     let ask = || {
-        let ended = scene.memory().transact(&session("one"), |turn| turn.take_ended_rules());
-        ended.unwrap().unwrap().into_iter().map(|note| note.text).collect::<Vec<_>>()
+        let texts = scene.memory().transact(&session("one"), |turn| {
+            Ok(turn.take_ended_rules()?.into_iter().map(|note| note.text).collect::<Vec<_>>())
+        });
+        texts.unwrap().unwrap()
     };
     assert_eq!(ask(), ["no merges to main"]);
     assert_eq!(ask(), [""; 0]);
@@ -65,12 +67,8 @@ fn a_candidate_counts_when_it_is_said_again_in_other_words_in_another_session() 
 fn waiting_candidates_are_told_once_a_day() {
     let scene = Scene::new();
     scene.memory().record(&Statement { lasting: false, ..stated("use pnpm", None) }).unwrap();
-    let told = || {
-        scene
-            .memory()
-            .transact(&session("one"), |turn| turn.take_candidate_count())
-            .unwrap()
-            .unwrap()
-    };
-    assert_eq!((told(), told()), (Some(1), None));
+    let told = scene.memory().transact(&session("one"), |turn| {
+        Ok((turn.take_candidate_count()?, turn.take_candidate_count()?))
+    });
+    assert_eq!(told.unwrap(), Some((Some(1), None)));
 }

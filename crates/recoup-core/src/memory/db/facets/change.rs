@@ -211,10 +211,9 @@ impl ChangeReading {
                 continue;
             }
             match value_kind(token, &plain) {
-                Some(kind) if !is_ended => self.values.push((kind, plain)),
-                Some(_) => {}
-                None if !is_ended => self.subject.push(plain),
-                None => {}
+                _ if is_ended => {}
+                Some(kind) => self.values.push((kind, plain)),
+                None => self.subject.push(plain),
             }
         }
         for (word, one) in WORDS.unspaced.iter().filter(|(word, _)| clause.contains(word)) {
