@@ -135,8 +135,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection> {
             Ok(()) => from_sqlite(error, doing),
         }
     })?;
-    configure(&mut connection)
-        .map_err(|error| from_sqlite(error, "cannot configure the database"))?;
+    configure(&mut connection).doing("cannot configure the database")?;
     Ok(connection)
 }
 
@@ -166,16 +165,14 @@ pub(super) fn configure_writer(connection: &mut Connection, layout: &DatabaseLay
              PRAGMA cache_size = -{};",
             layout.cache
         ))
-        .map_err(|error| from_sqlite(error, "cannot configure the database"))?;
+        .doing("cannot configure the database")?;
     layout.migrate_if_needed(connection)
 }
 
 /// Makes each commit wait until the log is on disk, or no longer.
 pub(super) fn sync_commits(connection: &Connection, is_synced: bool) -> Result<()> {
     let level = if is_synced { "FULL" } else { "NORMAL" };
-    connection
-        .pragma_update(None, "synchronous", level)
-        .map_err(|error| from_sqlite(error, "cannot configure the database"))
+    connection.pragma_update(None, "synchronous", level).doing("cannot configure the database")
 }
 
 /// Gives back up to `most` unused pages of a file that is vacuumed in steps; all of them for 0.
@@ -240,6 +237,18 @@ pub(super) fn busy_handler(tries: i32) -> bool {
     let longest = 200 * u64::from(tries.clamp(1, 50).unsigned_abs());
     thread::sleep(Duration::from_micros(fastrand::u64(50..=longest)).min(remaining));
     true
+}
+
+/// Turns an error of SQLite into one of ours.
+pub(crate) trait SqlContext<T> {
+    /// Names what was being done: "reading memories".
+    fn doing(self, what: &str) -> Result<T>;
+}
+
+impl<T> SqlContext<T> for rusqlite::Result<T> {
+    fn doing(self, what: &str) -> Result<T> {
+        self.map_err(|error| from_sqlite(error, what))
+    }
 }
 
 /// Converts SQLite's error into ours: the action that failed, and a kind that callers react to.

@@ -9,7 +9,9 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::DatabaseFileRole;
-use super::connection::{busy_handler, find_damage, from_sqlite, sidecars, with_wait_limit};
+use super::connection::{
+    SqlContext as _, busy_handler, find_damage, from_sqlite, sidecars, with_wait_limit,
+};
 use super::layout::{DatabaseLayout, SchemaState, schema_version};
 use super::recover::ensure_ours;
 use crate::base::fsx::{self, FileVersionStamp};
@@ -97,7 +99,7 @@ fn inspect_connection<T>(
         return Ok(None);
     }
     let version = schema_version(connection)?;
-    let more = also(connection).map_err(|error| from_sqlite(error, "cannot read the database"))?;
+    let more = also(connection).doing("cannot read the database")?;
     let soundness = match check_integrity(connection, limit, "quick_check")? {
         DatabaseSoundness::Sound => match layout.find_schema_fault(connection)? {
             Some(fault) => DatabaseSoundness::Damaged(fault),
@@ -124,10 +126,8 @@ fn open_read_only(path: &Path, alone: bool) -> Result<Connection> {
         }
         None => Connection::open_with_flags(path, flags),
     };
-    let mut connection = opened.map_err(|error| from_sqlite(error, "cannot open the database"))?;
-    connection
-        .busy_handler(Some(busy_handler))
-        .map_err(|error| from_sqlite(error, "cannot configure the database"))?;
+    let mut connection = opened.doing("cannot open the database")?;
+    connection.busy_handler(Some(busy_handler)).doing("cannot configure the database")?;
     Ok(connection)
 }
 

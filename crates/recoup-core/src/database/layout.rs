@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::connection::{from_sqlite, pragma_number};
+use super::connection::{SqlContext as _, pragma_number};
 use super::recover;
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
@@ -96,8 +96,8 @@ impl DatabaseLayout {
         if self.pragmas.is_empty() {
             return Ok(());
         }
-        let explained = |error| from_sqlite(error, "cannot configure the database");
-        connection.execute_batch(self.pragmas).map_err(explained)
+        let explained = "cannot configure the database";
+        connection.execute_batch(self.pragmas).doing(explained)
     }
 
     /// Checks the version: the first access to the file.
@@ -106,7 +106,7 @@ impl DatabaseLayout {
         if version == 0 {
             let tables: i64 = connection
                 .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-                .map_err(|error| from_sqlite(error, "cannot read the schema"))?;
+                .doing("cannot read the schema")?;
             if tables == 0 {
                 return Ok(SchemaState::Empty);
             }
@@ -145,8 +145,7 @@ impl DatabaseLayout {
             expected.execute_batch(self.deferred)?;
             Ok((required, schema_objects(&expected)?, schema_objects(connection)?))
         };
-        let (required, expected, found) =
-            made().map_err(|error| from_sqlite(error, "cannot read the schema"))?;
+        let (required, expected, found) = made().doing("cannot read the schema")?;
         let differs = expected.iter().find(|(name, made)| match found.get(*name) {
             Some(found) => found != *made,
             None => required.contains_key(*name),
@@ -176,9 +175,8 @@ impl DatabaseLayout {
              COMMIT;
              PRAGMA journal_mode = WAL;"
         );
-        let explained =
-            |error| from_sqlite(error, &format!("cannot create the tables of the {}", self.name));
-        connection.execute_batch(&script).map_err(explained)
+        let doing = format!("cannot create the tables of the {}", self.name);
+        connection.execute_batch(&script).doing(&doing)
     }
 
     /// Migrates the tables to this version if needed, in one transaction; of concurrent callers one
@@ -197,9 +195,7 @@ impl DatabaseLayout {
                 return Ok(());
             }
             (self.migrate)(connection, from)?;
-            connection
-                .pragma_update(None, "user_version", self.version)
-                .map_err(|error| from_sqlite(error, &doing))
+            connection.pragma_update(None, "user_version", self.version).doing(&doing)
         })
     }
 }
@@ -221,7 +217,7 @@ fn back_up_before_migration(connection: &Connection) -> Result<()> {
     fsx::create_private(&part)?;
     connection
         .execute("VACUUM INTO ?1", [part.to_string_lossy()])
-        .map_err(|error| from_sqlite(error, "cannot back up the database before its migration"))?;
+        .doing("cannot back up the database before its migration")?;
     fsx::rename(&part, &backup)
 }
 
@@ -245,8 +241,7 @@ fn schema_objects(connection: &Connection) -> rusqlite::Result<BTreeMap<String, 
 }
 
 fn schema_pragma(connection: &Connection, name: &str) -> Result<i64> {
-    pragma_number(connection, name)
-        .map_err(|error| from_sqlite(error, "cannot read the schema version"))
+    pragma_number(connection, name).doing("cannot read the schema version")
 }
 
 /// Runs `act` in one transaction that is a write from the start, so that it waits its turn or fails
@@ -256,11 +251,10 @@ pub(crate) fn in_transaction<T>(
     doing: &str,
     act: impl FnOnce(&Connection) -> Result<T>,
 ) -> Result<T> {
-    let explained = |error| from_sqlite(error, doing);
     let transaction =
-        writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explained)?;
+        writer.transaction_with_behavior(TransactionBehavior::Immediate).doing(doing)?;
     let done = act(&transaction)?;
-    transaction.commit().map_err(explained)?;
+    transaction.commit().doing(doing)?;
     Ok(done)
 }
 

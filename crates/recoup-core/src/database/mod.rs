@@ -12,9 +12,9 @@ mod recover;
 
 use std::time::Duration;
 
-// Names under which callers know parts of `connection`.
+// Name under which callers know a part of `connection`.
 pub(crate) use connection as busy;
-pub(crate) use connection as fault;
+pub(crate) use connection::SqlContext;
 pub(crate) use inspect::inspect_database;
 pub use inspect::{DatabaseInspection, DatabaseSoundness, list_set_aside};
 pub use layout::{DatabaseFileRole, lock_path};

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::connection::{self, OpenDatabase, from_sqlite, identify_file, sidecars};
+use super::connection::{self, OpenDatabase, SqlContext as _, identify_file, sidecars};
 use super::layout::{DatabaseLayout, FRESH, lock_path, schema_version, set_aside_path};
 use super::pages::{LARGEST_FILE, LogReading, PAGE_SIZE, committed_pages};
 use crate::base::clock::{Deadline, SystemClock};
@@ -98,8 +98,8 @@ fn build_and_move<T>(
     layout.create_tables(&connection)?;
     let done = fill(&connection)?;
     // What was written so far is in the log: fold it in, so that all of it is moved.
-    let explained = |error| from_sqlite(error, "cannot create the database");
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(explained)?;
+    let explained = "cannot create the database";
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).doing(explained)?;
     drop(connection);
     let _alone = connection::block_openings();
     clear()?;
@@ -164,7 +164,7 @@ fn try_reindex(path: &Path, layout: &DatabaseLayout) -> bool {
             return Ok(false);
         }
         let made = connection.execute_batch("REINDEX");
-        made.map_err(|error| from_sqlite(error, "cannot rebuild the indexes"))?;
+        made.doing("cannot rebuild the indexes")?;
         passes_check(&connection, "integrity_check")
     };
     let reindexed: Result<bool> = reindex();
@@ -238,7 +238,7 @@ pub(crate) fn lock_database(path: &Path, wait: Duration) -> Result<FileLock> {
 fn passes_check(connection: &Connection, check: &str) -> Result<bool> {
     connection::find_damage(connection, check)
         .map(|damage| damage.is_none())
-        .map_err(|error| from_sqlite(error, "cannot check the database"))
+        .doing("cannot check the database")
 }
 
 /// Runs `act` on a full disk. A transaction needs room for its log before it frees any, so rows are
@@ -293,13 +293,13 @@ fn open_without_log(path: &Path, layout: &DatabaseLayout) -> Result<Connection> 
 fn open_exclusively(path: &Path, layout: &DatabaseLayout) -> Result<Connection> {
     let connection = connection::connect(path)?;
     layout.run_pragmas(&connection)?;
-    let explained = |error| from_sqlite(error, "cannot lock the database");
+    let explained = "cannot lock the database";
     // Defensive mode would not let us switch the journal off.
     let set = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false);
-    set.map_err(explained)?;
+    set.doing(explained)?;
     let alone = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;
                  BEGIN EXCLUSIVE; COMMIT;";
-    connection.execute_batch(alone).map_err(explained)?;
+    connection.execute_batch(alone).doing(explained)?;
     if schema_version(&connection)? != layout.version {
         return Err(Error::new(ErrorKind::Full, "the database must be migrated first"));
     }
@@ -309,7 +309,7 @@ fn open_exclusively(path: &Path, layout: &DatabaseLayout) -> Result<Connection> 
 fn set_journal(connection: &Connection, mode: &str) -> Result<()> {
     let set: String = connection
         .query_row(&format!("PRAGMA journal_mode = {mode}"), [], |row| row.get(0))
-        .map_err(|error| from_sqlite(error, "cannot change the journal mode"))?;
+        .doing("cannot change the journal mode")?;
     if set.eq_ignore_ascii_case(mode) {
         return Ok(());
     }
@@ -318,8 +318,8 @@ fn set_journal(connection: &Connection, mode: &str) -> Result<()> {
 
 /// Shrinks the file to its contents.
 fn release_free_pages(connection: &Connection) -> Result<()> {
-    let explained = |error| from_sqlite(error, "cannot release free pages");
-    let number = |name| connection::pragma_number(connection, name).map_err(explained);
+    let explained = "cannot release free pages";
+    let number = |name| connection::pragma_number(connection, name).doing(explained);
     let free = number("freelist_count")?;
     let used = number("page_count")? - free;
     let is_stepwise = number("auto_vacuum")? > 0;
@@ -332,5 +332,5 @@ fn release_free_pages(connection: &Connection) -> Result<()> {
     } else {
         connection.execute_batch("VACUUM")
     };
-    given.map_err(explained)
+    given.doing(explained)
 }

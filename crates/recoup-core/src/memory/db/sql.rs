@@ -3,20 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 
-use crate::database::fault;
-use crate::error::Result;
-
-/// Turns an error of SQLite into one of ours.
-pub(crate) trait SqlContext<T> {
-    /// Names what was being done: "reading memories".
-    fn doing(self, what: &str) -> Result<T>;
-}
-
-impl<T> SqlContext<T> for rusqlite::Result<T> {
-    fn doing(self, what: &str) -> Result<T> {
-        self.map_err(|error| fault::from_sqlite(error, what))
-    }
-}
+pub(crate) use crate::database::SqlContext;
 
 /// Statements that each connection prepares once.
 pub(crate) trait CachedSql {

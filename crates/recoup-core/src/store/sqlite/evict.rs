@@ -10,10 +10,13 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{schema, write};
-use crate::database::{ConnectionPool, busy, connection, fault, in_transaction};
-use crate::error::{Error, ErrorKind, Result};
+use crate::database::{ConnectionPool, SqlContext as _, busy, connection, in_transaction};
+use crate::error::{ErrorKind, Result};
 use crate::key::{EntryId, Key, Kind, Scope};
 use crate::store::{EvictionCause, EvictionPlan, EvictionReport};
+
+const EVICTING: &str = "cannot evict entries";
+const MEASURING: &str = "cannot measure the database file";
 
 /// Maximum number of records examined or removed in one transaction: one write must not pay for a
 /// long backlog while others wait.
@@ -62,11 +65,11 @@ fn evict_batch(writer: &mut Connection, plan: &EvictionPlan) -> Result<(Eviction
     }
     let done = in_transaction(writer, "cannot evict entries", |writer| {
         let mut evicted = EvictionReport::default();
-        let before = all_bytes(writer).map_err(evict_error)?;
+        let before = all_bytes(writer).doing(EVICTING)?;
         remove_dead(writer, plan, &mut evicted)?;
         let is_over = remove_least_used(writer, plan, &mut evicted)?;
         // By difference, because full results are removed with their last record.
-        let left = all_bytes(writer).map_err(evict_error)?;
+        let left = all_bytes(writer).doing(EVICTING)?;
         evicted.bytes = before.saturating_sub(left);
         Ok((evicted, is_over || plan.thorough && any_dead(writer, plan)?))
     })?;
@@ -96,7 +99,7 @@ fn totals(reader: &Connection, plan: &EvictionPlan) -> Result<(u64, u64)> {
                 })
                 .optional()
         })
-        .map_err(evict_error)?;
+        .doing(EVICTING)?;
     let (entries, bytes) = found.unwrap_or((0, 0));
     Ok((entries.max(0).cast_unsigned(), bytes.max(0).cast_unsigned()))
 }
@@ -105,7 +108,7 @@ fn any_dead(reader: &Connection, plan: &EvictionPlan) -> Result<bool> {
     reader
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM entries WHERE expires <= ?1)")
         .and_then(|mut statement| statement.query_row([plan.now.as_millis()], |row| row.get(0)))
-        .map_err(evict_error)
+        .doing(EVICTING)
 }
 
 fn remove_dead(
@@ -116,16 +119,16 @@ fn remove_dead(
     const SQL: &str = "DELETE FROM entries WHERE rowid IN
                        (SELECT rowid FROM entries WHERE expires <= ?1 ORDER BY expires LIMIT ?2)
                        RETURNING scope, key, kind";
-    let mut delete = writer.prepare_cached(SQL).map_err(evict_error)?;
+    let mut delete = writer.prepare_cached(SQL).doing(EVICTING)?;
     let rows = delete.query_map(params![plan.now.as_millis(), BATCH], |row| {
         let (scope, key) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
         let id = Scope::parse(scope).ok().zip(Key::parse(key).ok());
         Ok(id.zip(Kind::from_name(row.get_ref(2)?.as_str()?)))
     });
-    for removed in rows.map_err(evict_error)? {
+    for removed in rows.doing(EVICTING)? {
         evicted.count_entry(EvictionCause::Dead);
         // Those of a later version are only counted.
-        if let Some(((scope, key), kind)) = removed.map_err(evict_error)? {
+        if let Some(((scope, key), kind)) = removed.doing(EVICTING)? {
             evicted.list_entry(EntryId::new(scope, key), kind, EvictionCause::Dead);
         }
     }
@@ -139,7 +142,7 @@ fn remove_least_used(
     evicted: &mut EvictionReport,
 ) -> Result<bool> {
     const SQL: &str = "DELETE FROM entries WHERE rowid = ?1";
-    let mut delete = writer.prepare_cached(SQL).map_err(evict_error)?;
+    let mut delete = writer.prepare_cached(SQL).doing(EVICTING)?;
     let (mut entries, mut bytes) = totals(writer, plan)?;
     // Measured once: pages freed in this transaction still count.
     let on_disk = disk_share(writer, bytes)?;
@@ -155,7 +158,7 @@ fn remove_least_used(
         let Some(limit) = plan.exceeded_limit(entries, scaled(bytes, whole)) else {
             return Ok(false);
         };
-        delete.execute([row]).map_err(evict_error)?;
+        delete.execute([row]).doing(EVICTING)?;
         evicted.count_entry(EvictionCause::Over(limit));
         if let Some(key) = key {
             evicted.list_entry(
@@ -186,7 +189,7 @@ fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<EvictionCa
     const SQL: &str = "SELECT rowid, bytes, full IS NOT NULL, key FROM entries
                        WHERE scope = ?1 AND kind = ?2 AND key IS NOT ?3
                        ORDER BY last_used LIMIT ?4";
-    let mut statement = reader.prepare_cached(SQL).map_err(evict_error)?;
+    let mut statement = reader.prepare_cached(SQL).doing(EVICTING)?;
     let keep = plan.keep.as_ref().map(Key::as_str);
     let values = params![plan.scope.as_str(), plan.kind.as_str(), keep, BATCH];
     let rows = statement.query_map(values, |row| {
@@ -194,11 +197,7 @@ fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<EvictionCa
         let key = Key::parse(row.get_ref(3)?.as_str()?).ok();
         Ok(EvictionCandidate { row: row.get(0)?, key, size, has_full: row.get(2)? })
     });
-    rows.map_err(evict_error)?.collect::<rusqlite::Result<_>>().map_err(evict_error)
-}
-
-fn evict_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "cannot evict entries")
+    rows.doing(EVICTING)?.collect::<rusqlite::Result<_>>().doing(EVICTING)
 }
 
 /// Lets other writers in between two batches.
@@ -208,7 +207,7 @@ pub(super) fn let_others_write() {
 
 /// The disk space of records with this many `bytes`: their share of all used pages.
 pub(super) fn disk_share(reader: &Connection, bytes: u64) -> Result<u64> {
-    let all = all_bytes(reader).map_err(measure_error)?;
+    let all = all_bytes(reader).doing(MEASURING)?;
     if all < COUNTED_FROM || bytes == 0 {
         return Ok(bytes);
     }
@@ -234,7 +233,7 @@ fn empty_log(writer: &Connection) -> Result<()> {
     busy::with_wait_limit(FOR_READERS, || {
         writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     })
-    .map_err(|error| fault::from_sqlite(error, "cannot truncate the log"))
+    .doing("cannot truncate the log")
 }
 
 /// Stops overwriting freed pages, because they are about to be returned. In a file that cannot
@@ -243,12 +242,12 @@ pub(super) fn leave_freed_pages(writer: &Connection) -> Result<()> {
     if pragma(writer, "auto_vacuum")? == 0 {
         return Ok(());
     }
-    writer.execute_batch("PRAGMA secure_delete = FAST").map_err(measure_error)
+    writer.execute_batch("PRAGMA secure_delete = FAST").doing(MEASURING)
 }
 
 /// Reverts [`leave_freed_pages`].
 pub(super) fn overwrite_freed_pages(writer: &Connection) -> Result<()> {
-    writer.execute_batch("PRAGMA secure_delete = ON").map_err(measure_error)
+    writer.execute_batch("PRAGMA secure_delete = ON").doing(MEASURING)
 }
 
 /// Returns all unused pages and empties the log, so that removed data is in neither. On a full disk
@@ -319,14 +318,10 @@ fn upgrade_file(pool: &ConnectionPool) -> Result<()> {
 }
 
 fn vacuum_step(writer: &Connection) -> Result<()> {
-    connection::vacuum_pages(writer, STEP).map_err(measure_error)
+    connection::vacuum_pages(writer, STEP).doing(MEASURING)
 }
 
 fn pragma(reader: &Connection, name: &str) -> Result<u64> {
-    let number = connection::pragma_number(reader, name).map_err(measure_error)?;
+    let number = connection::pragma_number(reader, name).doing(MEASURING)?;
     Ok(number.max(0).cast_unsigned())
-}
-
-fn measure_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "cannot measure the database file")
 }

@@ -4,13 +4,15 @@
 use rusqlite::{Connection, ToSql, params};
 
 use super::schema;
-use crate::database::{fault, in_transaction, schema_version};
+use crate::database::{SqlContext as _, in_transaction, schema_version};
 use crate::entry::{CostSavings, EntryEventKind, EventBatch, EventTally};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key::{Kind, Scope};
 use crate::store::tallies::{
     BatchSums, MAX_NAMES, OTHER_NAMES, REMEMBERED_BATCHES, TallyAmount, TallyKey,
 };
+
+const FOLDING: &str = "cannot update the counts";
 
 /// Upper bound of counts, so that the sum of two does not overflow.
 const MOST: i64 = i64::MAX / 2;
@@ -21,7 +23,7 @@ pub(super) fn fold(writer: &mut Connection, batch: &EventBatch) -> Result<()> {
         let is_new = writer
             .prepare_cached("INSERT INTO folded (batch) VALUES (?1) ON CONFLICT DO NOTHING")
             .and_then(|mut insert| insert.execute([batch.name.as_str()]))
-            .map_err(fold_error)?;
+            .doing(FOLDING)?;
         if is_new == 0 {
             return Ok(());
         }
@@ -87,11 +89,7 @@ fn run(writer: &Connection, sql: &str, values: &[&dyn ToSql]) -> Result<()> {
         .prepare_cached(sql)
         .and_then(|mut statement| statement.execute(values))
         .map(drop)
-        .map_err(fold_error)
-}
-
-fn fold_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "cannot update the counts")
+        .doing(FOLDING)
 }
 
 pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
@@ -107,8 +105,8 @@ pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<
              FROM tallies WHERE ?1 IS NULL OR scope = ?1"
         }
     };
-    let counting = |error| fault::from_sqlite(error, "cannot read the counts");
-    let mut statement = reader.prepare_cached(sql).map_err(counting)?;
+    let counting = "cannot read the counts";
+    let mut statement = reader.prepare_cached(sql).doing(counting)?;
     let rows = statement.query_map(params![scope.map(Scope::as_str)], |row| {
         let number = |at| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)?.max(0).cast_unsigned());
         let scope = Scope::parse(row.get_ref(0)?.as_str()?).ok();
@@ -127,6 +125,6 @@ pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<
             saved,
         }))
     });
-    let all = rows.map_err(counting)?.collect::<rusqlite::Result<Vec<_>>>().map_err(counting)?;
+    let all = rows.doing(counting)?.collect::<rusqlite::Result<Vec<_>>>().doing(counting)?;
     Ok(all.into_iter().flatten().collect())
 }

@@ -23,7 +23,7 @@ use super::{
     Store, StoreInfo, nearest,
 };
 use crate::base::clock::Timestamp;
-use crate::database::{self, ConnectionPool, fault};
+use crate::database::{self, ConnectionPool, SqlContext as _};
 use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, Header, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{EntryId, Kind, Scope};
@@ -75,7 +75,7 @@ impl SqliteStore {
                     let id = params![id.scope.as_str(), id.key.as_str()];
                     statement.query_row(id, &read).optional()
                 })
-                .map_err(|error| fault::from_sqlite(error, doing))
+                .doing(doing)
         })?;
         Ok(found.flatten())
     }

@@ -7,12 +7,14 @@ use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use super::schema::WITHOUT_SKETCHES;
 use super::{HeadRow, evict, write};
-use crate::database::{busy, connection, fault, schema_version};
+use crate::database::{SqlContext as _, busy, connection, schema_version};
 use crate::entry::{ChunkSource, EntryHead, Header};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key::{EntryId, Key, Kind, Scope};
 use crate::store::nearest::{PartSketch, SimilarityProbe, TopMatches};
 use crate::store::{RecordVisitor, ScanFilter, ScanFlow, ScopeUsage};
+
+const SEARCHING: &str = "cannot search for similar entries";
 
 /// Id and head of a row; `None` if the row no longer exists.
 pub(super) fn head_in_row(
@@ -31,7 +33,7 @@ pub(super) fn head_in_row(
     reader
         .prepare_cached(SQL)
         .and_then(|mut statement| statement.query_row([row], read).optional())
-        .map_err(|error| fault::from_sqlite(error, "cannot read an entry"))?;
+        .doing("cannot read an entry")?;
     Ok(found)
 }
 
@@ -43,14 +45,14 @@ pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<ScopeUsage> {
         .query_row(SQL, [scope.as_str()], |row| {
             Ok(ScopeUsage { entries: count(row, 0)?, bytes: count(row, 1)? })
         })
-        .map_err(|error| fault::from_sqlite(error, "cannot count the entries"))?;
+        .doing("cannot count the entries")?;
     Ok(ScopeUsage { bytes: evict::disk_share(reader, usage.bytes)?, ..usage })
 }
 
 /// The rows that match a filter as far as indexes can tell, in the requested order. The caller
 /// tests the rest with [`ScanFilter::admits`].
 pub(super) fn matching_rows(reader: &Connection, filter: &ScanFilter) -> Result<Vec<i64>> {
-    let explained = |error| fault::from_sqlite(error, "cannot list the entries");
+    let explained = "cannot list the entries";
     if let (Some(scope), Some(selection)) = (&filter.scope, &filter.selection)
         && let Some(found) = write::candidate_rows(reader, scope, selection)?
     {
@@ -79,7 +81,7 @@ pub(super) fn matching_rows(reader: &Connection, filter: &ScanFilter) -> Result<
         (None, _, _) if filter.served => list("SELECT rowid FROM entries WHERE hits > 0", &[]),
         (None, _, _) => list("SELECT rowid FROM entries", &[]),
     };
-    rows.map_err(explained)
+    rows.doing(explained)
 }
 
 pub(super) fn scan(
@@ -87,7 +89,7 @@ pub(super) fn scan(
     filter: &ScanFilter,
     visit: &mut RecordVisitor<'_>,
 ) -> Result<()> {
-    let explained = |error| fault::from_sqlite(error, "cannot list the entries");
+    let explained = "cannot list the entries";
     // Literal statements, so that SQLite can pick the index for each.
     let sql = match (&filter.scope, filter.kind) {
         (Some(_), Some(_)) => {
@@ -107,12 +109,12 @@ pub(super) fn scan(
              WHERE ?1 IS NULL AND ?2 IS NULL"
         }
     };
-    let mut statement = reader.prepare_cached(sql).map_err(explained)?;
+    let mut statement = reader.prepare_cached(sql).doing(explained)?;
     let scope = filter.scope.as_ref().map(Scope::as_str);
     let kind = filter.kind.map(Kind::as_str);
-    let mut rows = statement.query(params![scope, kind]).map_err(explained)?;
-    while let Some(row) = rows.next().map_err(explained)? {
-        if visit_row(row, visit).map_err(explained)?.is_break() {
+    let mut rows = statement.query(params![scope, kind]).doing(explained)?;
+    while let Some(row) = rows.next().doing(explained)? {
+        if visit_row(row, visit).doing(explained)?.is_break() {
             break;
         }
     }
@@ -143,16 +145,16 @@ pub(super) struct SqliteFrames {
 
 impl ChunkSource for SqliteFrames {
     fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let explained = |error| fault::from_sqlite(error, "cannot read a large body");
+        let explained = "cannot read a large body";
         busy::with_wait_limit(self.wait, || {
             let reader = connection::open_unchecked(&self.path)?;
             let mut statement = reader
                 .prepare("SELECT data FROM chunks WHERE frames = ?1 ORDER BY seq")
-                .map_err(explained)?;
-            let mut rows = statement.query([self.id]).map_err(explained)?;
-            while let Some(row) = rows.next().map_err(explained)? {
+                .doing(explained)?;
+            let mut rows = statement.query([self.id]).doing(explained)?;
+            while let Some(row) = rows.next().doing(explained)? {
                 let data = row.get_ref(0).and_then(|data| Ok(data.as_bytes()?));
-                visit(data.map_err(explained)?)?;
+                visit(data.doing(explained)?)?;
             }
             Ok(())
         })
@@ -175,18 +177,17 @@ pub(super) fn nearest(
     let asked = PartSketch::of(probe.parts);
     let mut statement = reader
         .prepare("SELECT rowid, stored_at, sketch FROM entries WHERE scope = ?1 AND kind = ?2")
-        .map_err(search_error)?;
-    let mut rows = statement
-        .query(params![probe.scope.as_str(), probe.kind.as_str()])
-        .map_err(search_error)?;
-    while let Some(row) = rows.next().map_err(search_error)? {
-        let id: i64 = row.get(0).map_err(search_error)?;
-        let stored_at: i64 = row.get(1).map_err(search_error)?;
+        .doing(SEARCHING)?;
+    let mut rows =
+        statement.query(params![probe.scope.as_str(), probe.kind.as_str()]).doing(SEARCHING)?;
+    while let Some(row) = rows.next().doing(SEARCHING)? {
+        let id: i64 = row.get(0).doing(SEARCHING)?;
+        let stored_at: i64 = row.get(1).doing(SEARCHING)?;
         let in_common = match row.get_ref(2).and_then(|sketch| Ok(sketch.as_bytes_or_null()?)) {
             Ok(Some(sketch)) => asked.count_common(sketch),
             // A writer of an earlier version left it out.
-            Ok(None) => asked.count_common(sketch_of(reader, id).map_err(search_error)?.as_bytes()),
-            Err(error) => return Err(search_error(error)),
+            Ok(None) => asked.count_common(sketch_of(reader, id).doing(SEARCHING)?.as_bytes()),
+            Err(error) => return Err(error).doing(SEARCHING),
         };
         best.offer(in_common, (stored_at, id), || id);
     }
@@ -205,8 +206,4 @@ fn sketch_of(reader: &Connection, id: i64) -> rusqlite::Result<PartSketch> {
         .query_row([id], |row| row.get(0))?;
     let parts = Header::from_json(&header).map(|header| header.parts).unwrap_or_default();
     Ok(PartSketch::of(&parts))
-}
-
-fn search_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "cannot search for similar entries")
 }

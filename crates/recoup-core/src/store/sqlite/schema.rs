@@ -16,10 +16,12 @@
 use rusqlite::{Connection, params};
 
 use super::write;
-use crate::database::{DatabaseLayout, fault};
+use crate::database::{DatabaseLayout, SqlContext as _};
 use crate::entry::Header;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::nearest::PartSketch;
+
+const MIGRATING: &str = "cannot migrate the cache";
 
 /// Schema version. A file with a newer one is refused.
 pub const VERSION: i64 = 3;
@@ -212,7 +214,7 @@ fn migrate(connection: &Connection, from: i64) -> Result<()> {
              SELECT scope, kind, day, what, count FROM earlier;
              DROP TABLE earlier;"
         );
-        connection.execute_batch(&script).map_err(migrate_error)?;
+        connection.execute_batch(&script).doing(MIGRATING)?;
     }
     if from <= WITHOUT_MARKS {
         let script = format!(
@@ -220,10 +222,10 @@ fn migrate(connection: &Connection, from: i64) -> Result<()> {
              ALTER TABLE entries ADD COLUMN marked_at INTEGER;
              {MARKS}"
         );
-        connection.execute_batch(&script).map_err(migrate_error)?;
+        connection.execute_batch(&script).doing(MIGRATING)?;
         let entries: i64 = connection
             .query_row("SELECT coalesce(sum(entries), 0) FROM totals", [], |row| row.get(0))
-            .map_err(migrate_error)?;
+            .doing(MIGRATING)?;
         if entries <= MAX_ENTRIES_AT_ONCE {
             write::mark_all(connection)?;
             add_indexes(connection)?;
@@ -237,7 +239,7 @@ pub(super) fn add_indexes(connection: &Connection) -> Result<()> {
     if is_complete(connection)? {
         return Ok(());
     }
-    connection.execute_batch(INDEXES).map_err(migrate_error)
+    connection.execute_batch(INDEXES).doing(MIGRATING)
 }
 
 /// True if the file has all indexes of this version.
@@ -245,31 +247,23 @@ pub(super) fn is_complete(connection: &Connection) -> Result<bool> {
     connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'marks_replaced')")
         .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-        .map_err(|error| fault::from_sqlite(error, "cannot read the schema"))
-}
-
-fn migrate_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "cannot migrate the cache")
+        .doing("cannot read the schema")
 }
 
 fn add_sketches(connection: &Connection) -> Result<()> {
-    connection
-        .execute_batch("ALTER TABLE entries ADD COLUMN sketch BLOB;")
-        .map_err(migrate_error)?;
-    let mut all = connection.prepare("SELECT rowid, header FROM entries").map_err(migrate_error)?;
-    let mut set = connection
-        .prepare("UPDATE entries SET sketch = ?2 WHERE rowid = ?1")
-        .map_err(migrate_error)?;
-    let mut rows = all.query([]).map_err(migrate_error)?;
-    while let Some(row) = rows.next().map_err(migrate_error)? {
+    connection.execute_batch("ALTER TABLE entries ADD COLUMN sketch BLOB;").doing(MIGRATING)?;
+    let mut all = connection.prepare("SELECT rowid, header FROM entries").doing(MIGRATING)?;
+    let mut set =
+        connection.prepare("UPDATE entries SET sketch = ?2 WHERE rowid = ?1").doing(MIGRATING)?;
+    let mut rows = all.query([]).doing(MIGRATING)?;
+    while let Some(row) = rows.next().doing(MIGRATING)? {
         let (id, header): (i64, Vec<u8>) =
-            (row.get(0).map_err(migrate_error)?, row.get(1).map_err(migrate_error)?);
+            (row.get(0).doing(MIGRATING)?, row.get(1).doing(MIGRATING)?);
         // An unreadable record has no sketch.
         let Ok(header) = Header::from_json(&header) else { continue };
-        set.execute(params![id, PartSketch::of(&header.parts).as_bytes()])
-            .map_err(migrate_error)?;
+        set.execute(params![id, PartSketch::of(&header.parts).as_bytes()]).doing(MIGRATING)?;
     }
     connection
         .execute_batch("CREATE INDEX entries_sketch ON entries (scope, kind, sketch, stored_at);")
-        .map_err(migrate_error)
+        .doing(MIGRATING)
 }

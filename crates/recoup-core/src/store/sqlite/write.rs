@@ -10,13 +10,17 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::schema;
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
-use crate::database::{fault, in_transaction};
+use crate::database::{SqlContext as _, in_transaction};
 use crate::entry::{EntryRecord, Header, StoredBody};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key::{EntryId, Key, Kind, Scope};
 use crate::store::PlacedPayload;
 use crate::store::nearest::PartSketch;
 use crate::store::plan::{EntrySelection, MarkSet};
+
+const STORING: &str = "cannot store an entry";
+const REMOVING: &str = "cannot remove an entry";
+const INDEXING: &str = "cannot index an entry";
 
 /// The `mark_set` of a record without marks.
 const NOTHING: i64 = 0;
@@ -45,7 +49,7 @@ pub(super) fn put(writer: &mut Connection, id: &EntryId, record: &EntryRecord) -
             writer
                 .prepare_cached(UPSERT_FULL)
                 .and_then(|mut insert| insert.execute(values))
-                .map_err(store_error)?;
+                .doing(STORING)?;
         }
         upsert(writer, id, record, &write_payload(writer, &record.payload)?)
     })
@@ -63,7 +67,7 @@ fn write_payload<'a>(writer: &Connection, payload: &'a StoredBody) -> Result<Sql
                 .prepare_cached(SQL)
                 .and_then(|mut insert| insert.execute(params![*frames, seq, data]))
                 .map(drop)
-                .map_err(store_error)
+                .doing(STORING)
         },
     )
 }
@@ -109,11 +113,7 @@ fn upsert(
             ])
         })
         .map(drop)
-        .map_err(store_error)
-}
-
-fn store_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "cannot store an entry")
+        .doing(STORING)
 }
 
 /// Removes records in one transaction, and returns how many existed.
@@ -121,11 +121,10 @@ pub(super) fn remove(writer: &mut Connection, ids: &[EntryId]) -> Result<usize> 
     in_transaction(writer, "cannot remove entries", |writer| {
         let mut delete = writer
             .prepare_cached("DELETE FROM entries WHERE scope = ?1 AND key = ?2")
-            .map_err(remove_error)?;
+            .doing(REMOVING)?;
         ids.iter().try_fold(0, |sum, id| {
-            let gone = delete
-                .execute(params![id.scope.as_str(), id.key.as_str()])
-                .map_err(remove_error)?;
+            let gone =
+                delete.execute(params![id.scope.as_str(), id.key.as_str()]).doing(REMOVING)?;
             Ok(sum + gone)
         })
     })
@@ -141,11 +140,11 @@ pub(super) fn remove_rows(
     const SQL: &str = "DELETE FROM entries WHERE rowid = ?1 AND scope = ?2 RETURNING key, kind";
     let mut removed: Vec<(String, String)> = Vec::new();
     in_transaction(writer, "cannot remove entries", |writer| {
-        let mut delete = writer.prepare_cached(SQL).map_err(remove_error)?;
+        let mut delete = writer.prepare_cached(SQL).doing(REMOVING)?;
         for row in rows {
             let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
             let one = delete.query_row(params![row, scope.as_str()], read).optional();
-            removed.extend(one.map_err(remove_error)?);
+            removed.extend(one.doing(REMOVING)?);
         }
         Ok(())
     })?;
@@ -156,10 +155,6 @@ pub(super) fn remove_rows(
         }
     }
     Ok(removed.len())
-}
-
-fn remove_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "cannot remove an entry")
 }
 
 /// The id of the header's mark set, which is inserted if it is new.
@@ -174,14 +169,14 @@ fn intern_mark_set(writer: &Connection, scope: &str, header: &Header) -> Result<
         .and_then(|mut find| {
             find.query_row(params![scope, digest.as_bytes()], |row| row.get(0)).optional()
         })
-        .map_err(mark_error)?;
+        .doing(INDEXING)?;
     if let Some(id) = known {
         return Ok(id);
     }
     writer
         .prepare_cached("INSERT INTO mark_sets (scope, digest, marks) VALUES (?1, ?2, ?3)")
         .and_then(|mut add| add.insert(params![scope, digest.as_bytes(), marks.as_str()]))
-        .map_err(mark_error)
+        .doing(INDEXING)
 }
 
 /// The rows that a selection may match: all matches, and few others. `None` if the file has no mark
@@ -215,7 +210,7 @@ pub(super) fn candidate_rows(
         found.sort_unstable();
         Ok(found)
     };
-    find().map(Some).map_err(|error| fault::from_sqlite(error, "cannot find the matching entries"))
+    find().map(Some).doing("cannot find the matching entries")
 }
 
 /// Marks some unmarked records after row `after` in one transaction. Returns the last row, or
@@ -243,7 +238,7 @@ fn mark_some(writer: &Connection, after: i64) -> Result<Option<i64>> {
             .query_map([after, BATCH], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect()
     };
-    let rows = some().map_err(mark_error)?;
+    let rows = some().doing(INDEXING)?;
     for (row, scope, header) in &rows {
         // A record with an unreadable header stays unmarked and is tested each time.
         let Ok(header) = Header::from_json(header) else { continue };
@@ -253,11 +248,7 @@ fn mark_some(writer: &Connection, after: i64) -> Result<Option<i64>> {
                 "UPDATE entries SET mark_set = ?2, marked_at = stored_at WHERE rowid = ?1",
             )
             .and_then(|mut update| update.execute([*row, set]))
-            .map_err(mark_error)?;
+            .doing(INDEXING)?;
     }
     Ok(rows.last().map(|(row, ..)| *row))
-}
-
-fn mark_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "cannot index an entry")
 }
