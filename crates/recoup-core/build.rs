@@ -38,8 +38,37 @@ fn main() {
             added.unwrap_or_else(|| panic!("{}: {}", file.display(), key.get_ref()));
         }
     }
-    let out = Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("lexicon.rs");
-    fs::write(out, source.generated()).expect("the generated tables can be written");
+    let out = Path::new(&env::var("OUT_DIR").expect("cargo sets it")).to_owned();
+    fs::write(out.join("lexicon.rs"), source.generated()).expect("the tables can be written");
+    fs::write(out.join("dictionary.rs"), dictionary()).expect("the dictionary can be written");
+}
+
+/// Groups of words, one in each line, and the words in order, each with the numbers of its groups.
+fn dictionary() -> String {
+    let file = "src/memory/lang/dictionary.toml";
+    println!("cargo::rerun-if-changed={file}");
+    let text = fs::read_to_string(file).expect("the dictionary can be read");
+    let table = DeTable::parse(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let groups: Vec<&str> = table
+        .get_ref()
+        .values()
+        .map(|group| group.get_ref().as_str().expect("a group is a string"))
+        .collect();
+    let mut words: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (at, group) in groups.iter().enumerate() {
+        group.split(' ').for_each(|word| words.entry(word).or_default().push(at.to_string()));
+    }
+    let (mut text, mut starts) = (String::new(), vec![0]);
+    for (word, groups) in words {
+        write!(text, "{word}\t{}", groups.join(",")).expect("memory");
+        starts.push(text.len());
+    }
+    let groups = groups.join("\n");
+    format!(
+        "pub(super) const GROUPS: &str = {groups:?};\npub(super) const WORDS: &str = {text:?};\n\
+         pub(super) static STARTS: [u32; {}] = {starts:?};\n",
+        starts.len()
+    )
 }
 
 /// Lists that are no phrases: they are kept as lines of one text.

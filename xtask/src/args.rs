@@ -19,6 +19,7 @@ Tasks:
   dist               build the program for distribution: static, with full optimization
   eval secrets       accuracy of secret detection, with every error
   eval retrieval     quality of memory search, against plain BM25; --verbose lists misses
+  eval memory        changes of mind, retractions, scopes, ends, refusals; --verbose lists errors
   eval classify      accuracy of the prompt classifier: every error of the working half,
                      only figures of the frozen half; --working skips the frozen half,
                      --errors lists its errors (after which nobody may tune for it)
@@ -52,6 +53,10 @@ pub(crate) enum Subject {
     Secrets,
     /// With what was missed, where that is wanted.
     Retrieval {
+        verbose: bool,
+    },
+    /// Changes of mind, retractions, scopes, ends and refusals; with errors of the working half.
+    Memory {
         verbose: bool,
     },
     Classify(Prompts),
@@ -118,13 +123,17 @@ fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> 
     let subject = match arguments.next() {
         Some(subject) if subject == "secrets" => Subject::Secrets,
         Some(subject) if subject == "retrieval" => return retrieval(arguments),
+        Some(subject) if subject == "memory" => {
+            let (verbose, rest) = flag(arguments, "--verbose");
+            return nothing_more(rest).map(|()| Task::Eval(Subject::Memory { verbose }));
+        }
         Some(subject) if subject == "classify" => return classify(arguments),
         Some(other) => {
             return Err(usage(&format!("unknown evaluation `{}`", other.display())));
         }
         None => {
             return Err(usage(
-                "no subject given: `eval secrets`, `eval retrieval` or `eval classify`",
+                "no subject given: `eval secrets`, `eval retrieval`, `eval memory` or `eval classify`",
             ));
         }
     };

@@ -25,6 +25,8 @@ pub(crate) fn run(subject: &Subject) -> Result<ExitCode, Failure> {
         Subject::Secrets => ("eval_secrets", vec![format!("--sha256={FROZEN_SECRETS}")]),
         Subject::Retrieval { verbose: false } => ("eval_retrieval", Vec::new()),
         Subject::Retrieval { verbose: true } => ("eval_retrieval", vec!["--verbose".into()]),
+        Subject::Memory { verbose: false } => ("eval_memory", Vec::new()),
+        Subject::Memory { verbose: true } => ("eval_memory", vec!["--verbose".into()]),
         Subject::Classify(which) => ("eval_classify", classify(*which)),
     };
     let mut arguments =

@@ -7,7 +7,7 @@ mod corpus;
 
 use std::collections::BTreeMap;
 
-use corpus::engines::{Ours, Plain};
+use corpus::engines::{Engine as _, Ours, Plain};
 use corpus::figures::{self, Figures, Unasked, share};
 use corpus::{Note, Question};
 
@@ -36,11 +36,46 @@ fn main() {
             tell_miss(question, ranks[0], &notes);
         }
     }
+    for half in ["working"] {
+        print_small_set(half, verbose && half == "working");
+    }
     println!("{} notes, {} queries\n", notes.len(), questions.len());
     print_table(&rows);
     for (half, unasked) in &unasked {
         print_unasked(half, unasked);
     }
+}
+
+/// Prints how many queries of a small set are answered first and among the first three, and how many
+/// notes are given where none fits.
+fn print_small_set(half: &str, verbose: bool) {
+    let set = corpus::small_set(half);
+    let note = |(at, text): (usize, &String)| Note {
+        id: at.to_string(),
+        kind: "preference".to_owned(),
+        text: text.clone(),
+    };
+    let notes: Vec<Note> = set.notes.iter().enumerate().map(note).collect();
+    let ours = Ours::over(&notes);
+    let mut sorts: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
+    for query in &set.queries {
+        let found = ours.best(&query.text);
+        let place = found.iter().position(|row| query.answers.contains(row));
+        let counts = sorts.entry(&query.sort).or_default();
+        counts[0] += 1;
+        counts[1] += usize::from(place == Some(0));
+        counts[2] += usize::from(place.is_some_and(|it| it < 3));
+        counts[3] += found.len();
+        if verbose && place.is_none_or(|it| it > 0) {
+            let best = found.first().map(|row| notes[*row].text.as_str());
+            println!("{} {:?} {place:?}: {best:?}", query.sort, query.text);
+        }
+    }
+    println!("{half}: {:>20}{:>8}{:>10}{:>12}", "queries", "first", "in three", "notes given");
+    for (sort, [all, first, three, given]) in sorts {
+        println!("{sort:16}{all:>8}{first:>8}{three:>10}{given:>12}");
+    }
+    println!();
 }
 
 fn tell_miss(question: &Question, rank: Option<u32>, notes: &[Note]) {

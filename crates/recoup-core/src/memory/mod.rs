@@ -27,11 +27,12 @@ pub use db::deliveries::ContextDeliveries;
 pub use db::forget::ForgetReport;
 pub use db::pauses::PauseReason;
 pub use db::recording::RecordOutcome;
+pub use db::retract::RetractionOutcome;
 pub use db::snapshot::{MemorySnapshot, date_of_snapshot, snapshots_of};
 pub use db::store::{Memory, NoteFilter};
 pub use db::suggestions::{RuleSuggestion, SuggestOutcome};
 pub use db::transaction::{EventDetails, EventOrigin, EventTransaction, MemoryEventKind};
-pub use db::transfer::{NoteImportReport, export_notes, parse_export};
+pub use db::transfer::{NoteImportReport, ParsedExport, SkippedLine, export_notes, parse_export};
 pub use model::{
     HookClient, Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, Statement,
 };

@@ -16,6 +16,7 @@ mod moved_projects;
 mod privacy;
 mod private_text;
 mod refuse;
+mod retraction;
 mod rule_usage;
 mod rules;
 mod search;
@@ -36,7 +37,7 @@ use std::time::Duration;
 
 use recoup_core::base::clock::ManualClock;
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::db::topic::derive_topic;
+use recoup_core::memory::db::facets::derive_topic;
 use recoup_core::memory::{
     Memory, Note, NoteFilter, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, RecordOutcome,
     Statement, WaitLimits,
@@ -110,6 +111,8 @@ fn active(text: &str) -> Note {
         scope: project('a'),
         paths: None,
         topic: derive_topic(text),
+        until: None,
+        ends: None,
         status: NoteStatus::Active,
         evidence: 1,
         tokens: 1,

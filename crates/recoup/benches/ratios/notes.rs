@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::project::Project;
-use recoup_core::memory::db::topic::derive_topic;
+use recoup_core::memory::db::facets::derive_topic;
 use recoup_core::memory::model::estimate;
 use recoup_core::memory::{
     Memory, Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, WaitLimits,
@@ -30,6 +30,8 @@ pub(crate) fn remember(home: &Path, project: &Path, count: usize) {
             scope: scope.clone(),
             paths: None,
             topic: derive_topic(&text),
+            until: None,
+            ends: None,
             status: NoteStatus::Active,
             evidence: 1,
             tokens: estimate(&text),

@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "this is the one place that prints")]
 
 use std::fmt::Display;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Read as _, Write};
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +16,7 @@ use recoup_core::base::clock::Deadline;
 use recoup_core::entry::Body;
 use recoup_core::{Error, ErrorKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{LocalModes, OptionalActions};
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -329,14 +330,45 @@ pub(super) fn confirm(question: impl Display) -> bool {
     !can_ask() || matches!(ask(format_args!("{question} [y/N]")).as_str(), "y" | "yes")
 }
 
+/// Asks a question that one key answers; none if the input ends.
+pub(super) fn ask_key(question: impl Display) -> Option<char> {
+    let mut err = anstream::stderr().lock();
+    let _ = write!(err, "{} ", printable(&question.to_string()));
+    let _ = err.flush();
+    let stdin = io::stdin();
+    // Keys one by one, where the terminal can; else the first letter of a line.
+    let before = rustix::termios::tcgetattr(&stdin).ok();
+    if let Some(mut keys) = before.clone() {
+        keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        let _ = rustix::termios::tcsetattr(&stdin, OptionalActions::Now, &keys);
+    }
+    let mut byte = [0];
+    let read = stdin.lock().read(&mut byte);
+    if let Some(before) = before {
+        let _ = rustix::termios::tcsetattr(&stdin, OptionalActions::Now, &before);
+    }
+    let key = read.ok().filter(|count| *count > 0).map(|_| char::from(byte[0]));
+    let _ = writeln!(err, "{}", key.filter(char::is_ascii_graphic).unwrap_or(' '));
+    key
+}
+
+/// Asks for a line of text; empty if there is none.
+pub(super) fn ask_text(question: impl Display) -> String {
+    read_answer(question).trim().to_owned()
+}
+
 /// Asks a question; returns the answer in lower case, empty if there is none.
 pub(super) fn ask(question: impl Display) -> String {
+    read_answer(question).trim().to_lowercase()
+}
+
+fn read_answer(question: impl Display) -> String {
     let mut err = anstream::stderr().lock();
     let _ = write!(err, "{} ", printable(&question.to_string()));
     let _ = err.flush();
     let mut answer = String::new();
     let read = io::stdin().lock().read_line(&mut answer);
-    if read.is_ok() { answer.trim().to_lowercase() } else { String::new() }
+    if read.is_ok() { answer } else { String::new() }
 }
 
 fn print_labelled(style: Style, label: &str, text: &str) {

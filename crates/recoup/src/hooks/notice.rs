@@ -34,6 +34,29 @@ pub(super) fn retracted(note: &Note) -> String {
     format!("no longer remembered: {} (recoup memory restore {})", note.text, note.id)
 }
 
+/// A retraction names nothing that is kept, or too much.
+pub(super) fn nothing_to_retract(words: &str) -> String {
+    let words = shorten_text(&readable_line(words), MAX_ERROR_CHARS).into_owned();
+    format!("no such rule is kept: {words} (recoup memory list shows all)")
+}
+
+/// The end of a rule has come, or may have.
+pub(super) fn ended(note: &Note) -> String {
+    let (text, id) = (&note.text, &note.id);
+    let until = note.until.as_deref().unwrap_or_default();
+    let asked = if note.ends.is_some() { "has ended" } else { "has it ended?" };
+    format!("{text} ({until}) {asked}: recoup memory retire {id}, or edit {id} to keep it")
+}
+
+/// Candidates wait for the user.
+pub(super) fn waiting_candidates(count: u64) -> String {
+    if count == 1 {
+        "1 possible rule waits: recoup memory review".to_owned()
+    } else {
+        format!("{count} possible rules wait: recoup memory review")
+    }
+}
+
 /// A retraction could not be written.
 pub(super) fn not_retracted(why: &Error) -> String {
     format!("could not retract it: {}; try recoup memory retire", readable_error(why))

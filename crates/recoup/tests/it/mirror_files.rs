@@ -21,6 +21,8 @@ fn note(text: &str) -> Note {
         scope: NoteScope::Project(project()),
         paths: None,
         topic: None,
+        until: None,
+        ends: None,
         status: NoteStatus::Active,
         evidence: 1,
         tokens: 5,

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::memory::db::index;
 use crate::memory::db::note_rows;
 use crate::memory::db::note_rows::StoredNote;
-use crate::memory::db::schema::LISTS;
+use crate::memory::db::schema::{ENDS, LISTS, WITH_ENDS};
 use crate::memory::db::sql::SqlContext as _;
 use crate::memory::db::{checkpoint, deliveries, recording, snapshot};
 use crate::memory::model::note::{Note, NoteId};
@@ -149,6 +149,11 @@ fn name_of(path: &Path) -> String {
 fn forget_in_copy(path: &Path, ids: &[NoteId]) -> Result<()> {
     let copy = connection::open_unchecked(path)?;
     copy.execute_batch("PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;").doing(FORGETTING)?;
+    // A copy of an older version has no ends.
+    if schema_version(&copy)? < WITH_ENDS {
+        let ends = ENDS.replace("CREATE TABLE", "CREATE TEMP TABLE");
+        copy.execute_batch(&ends).doing(FORGETTING)?;
+    }
     for id in ids {
         if let Some(kept) = note_rows::by_id(&copy, id)? {
             forget_stored_note(&copy, &kept)?;

@@ -135,6 +135,28 @@ fn query_rows(
     reading().doing("cannot search the memories")
 }
 
+/// Passes the words of the index that begin with a letter to `visit`.
+pub(crate) fn visit_words(
+    connection: &Connection,
+    first: char,
+    mut visit: impl FnMut(&str),
+) -> Result<()> {
+    let mut read = || -> rusqlite::Result<()> {
+        connection.execute_batch(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_list USING fts5vocab(main, words, row)",
+        )?;
+        let sql = "SELECT term FROM temp.word_list WHERE term >= ?1 AND term < ?2";
+        let end = char::from_u32(u32::from(first) + 1).unwrap_or(char::MAX);
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query([first.to_string(), end.to_string()])?;
+        while let Some(row) = rows.next()? {
+            visit(row.get_ref(0)?.as_str()?);
+        }
+        Ok(())
+    };
+    read().doing("cannot read the words of the index")
+}
+
 /// Query of the index: forms that a row must all have, in one of some scopes. Nothing that the user
 /// typed is ever read as FTS5 syntax: forms have letters, digits and dots, and are quoted.
 #[derive(Debug, Default)]

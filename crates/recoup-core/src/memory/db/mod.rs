@@ -1,9 +1,12 @@
 //! Database of memory: schema, rows, recording and replacing notes, deliveries, pauses, transfer and
 //! forgetting.
 
+pub(crate) mod candidates;
 pub(crate) mod checkpoint;
 pub mod dedup;
 pub(crate) mod deliveries;
+pub(crate) mod ends;
+pub mod facets;
 pub(crate) mod forget;
 pub mod index;
 pub mod inspect;
@@ -19,6 +22,6 @@ pub(crate) mod snapshot;
 pub(crate) mod sql;
 pub(crate) mod store;
 pub(crate) mod suggestions;
-pub mod topic;
+
 pub(crate) mod transaction;
 pub(crate) mod transfer;

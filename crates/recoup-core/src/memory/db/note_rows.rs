@@ -12,7 +12,9 @@ const READING: &str = "cannot read memories";
 
 /// The columns of a note, in the order in which [`read`] expects them.
 pub(crate) const COLUMNS: &str = "row, id, kind, text, quote, source, scope, paths, topic, status,
-     evidence, tokens, created, updated, superseded_by, idle";
+     evidence, tokens, created, updated, superseded_by, idle,
+     (SELECT until FROM note_ends WHERE note = notes.row),
+     (SELECT at FROM note_ends WHERE note = notes.row)";
 
 /// A note and the number of its row.
 #[derive(Debug, Clone)]
@@ -32,7 +34,8 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<StoredNote>> {
     let (said, quote, topic) = (text(3)?, some(4)?, some(8)?);
     let (evidence, tokens) = (count(10)?, count(11)?);
     let (created, updated, superseded_by) = (time(12)?, time(13)?, some(14)?);
-    let idle = row.get(15)?;
+    let (idle, until) = (row.get(15)?, some(16)?);
+    let ends = row.get::<_, Option<i64>>(17)?.map(Timestamp::from_millis);
     let note = || {
         let (kind, source) = (NoteKind::parse(&kind)?, NoteSource::parse(&source)?);
         let is_lesson = kind == NoteKind::Failure && source == NoteSource::Extraction;
@@ -45,6 +48,8 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<StoredNote>> {
             scope: NoteScope::parse(&scope)?,
             paths: Some(paths).filter(|paths| !paths.is_empty()),
             topic,
+            until,
+            ends,
             status: NoteStatus::parse(&status)?,
             evidence,
             tokens: u32::try_from(tokens).unwrap_or(u32::MAX),

@@ -6,14 +6,17 @@ use rusqlite::{Connection, params};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::db::deliveries;
+use crate::memory::db::ends;
+use crate::memory::db::facets::{
+    derive_topic, forbids, overturns, possible_topics, restates, says_change,
+};
 use crate::memory::db::index;
 use crate::memory::db::note_rows;
 use crate::memory::db::note_rows::StoredNote;
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::topic::{derive_topic, forbids, overturns, possible_topics};
 use crate::memory::guard::gate::ValidStatement;
 use crate::memory::model::estimate;
-use crate::memory::model::note::{Note, NoteId, NoteScope, NoteStatus, NoteTrust};
+use crate::memory::model::note::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust};
 use crate::memory::model::statement::{Statement, normalize_for_comparison};
 
 pub(crate) const KEEPING: &str = "cannot store a memory";
@@ -77,10 +80,37 @@ pub(crate) fn record(
     time: RecordTime,
 ) -> Result<RecordOutcome> {
     let Statement { scope, paths, text, .. } = &**statement;
-    match note_rows::find_same(connection, scope, paths.as_deref(), text)? {
-        None => insert(connection, statement, time),
-        Some(known) => confirm(connection, &known, statement, time),
+    if let Some(known) = note_rows::find_same(connection, scope, paths.as_deref(), text)? {
+        return confirm(connection, &known, statement, time);
     }
+    let candidate = find_restated_candidate(connection, statement)?;
+    match candidate {
+        Some(known) if statement.first_status() == NoteStatus::Candidate => {
+            confirm(connection, &known, statement, time)
+        }
+        Some(known) => {
+            let recorded = insert(connection, statement, time)?;
+            supersede(connection, &known, &recorded.note().id, time.now)?;
+            Ok(recorded)
+        }
+        None => insert(connection, statement, time),
+    }
+}
+
+/// Candidate of the user that says the same as a statement of a person, in other words.
+fn find_restated_candidate(
+    connection: &Connection,
+    statement: &ValidStatement,
+) -> Result<Option<StoredNote>> {
+    let is_user = matches!(statement.source, NoteSource::User | NoteSource::Manual);
+    let derived = derive_topic(&statement.text);
+    let Some(topic) = derived.filter(|_| is_user && !statement.tentative) else { return Ok(None) };
+    let there = note_rows::find_many(
+        connection,
+        "scope = ?1 AND paths = ?2 AND topic = ?3 AND status = 'candidate' AND source = 'user'",
+        params![statement.scope.to_string(), statement.paths.as_deref().unwrap_or_default(), topic],
+    )?;
+    Ok(there.into_iter().find(|kept| restates(&statement.text, &kept.note.text)))
 }
 
 fn insert(
@@ -116,6 +146,9 @@ fn insert(
         )
         .doing(KEEPING)?;
     let kept = require_note(connection, &id)?;
+    if statement.until.is_some() {
+        ends::set_end(connection, kept.row, statement.until.as_deref(), time.now)?;
+    }
     index::index_note(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
     record_evidence(
         connection,
@@ -154,6 +187,10 @@ fn confirm(
     connection
         .execute_cached(SQL, params![known.row, now, status.as_str(), source.as_str(), quote])
         .doing(KEEPING)?;
+    // Said again without an end, it has none.
+    if counts {
+        ends::set_end(connection, known.row, statement.until.as_deref(), time.now)?;
+    }
     record_evidence(
         connection,
         known,
@@ -238,28 +275,46 @@ fn take_topic_unless(
     supersede_all(connection, others, &kept.note.id, now)
 }
 
-/// Active notes that contradict a note: on the same topic, or its very opposite if both topics were
-/// derived from the text.
+/// Most active notes of a place that an explicit change of mind is compared with, the latest first.
+const MOST_COMPARED: usize = 500;
+
+/// Active notes that contradict a note: on the same topic, its very opposite if both topics were
+/// derived from the text, or what it ends in words of change.
 pub(crate) fn rivals(connection: &Connection, kept: &StoredNote) -> Result<Vec<StoredNote>> {
+    const HERE: &str = "scope = ?1 AND paths = ?2 AND status = 'active' AND row <> ?3";
     let (scope, paths) = (kept.note.scope.to_string(), kept.note.paths.as_deref());
+    let paths = paths.unwrap_or_default();
     let said = has_derived_topic(&kept.note);
     let topics = if said {
         possible_topics(&kept.note.text)
     } else {
         kept.note.topic.iter().cloned().collect()
     };
+    let is_overturned = |other: &StoredNote| {
+        has_derived_topic(&other.note) && overturns(&kept.note.text, &other.note.text)
+    };
     let mut rivals = Vec::new();
     for topic in topics {
         let there = note_rows::find_many(
             connection,
-            "scope = ?1 AND paths = ?2 AND topic = ?3 AND status = 'active' AND row <> ?4",
-            params![scope, paths.unwrap_or_default(), topic, kept.row],
+            &format!("{HERE} AND topic = ?4"),
+            params![scope, paths, kept.row, topic],
         )?;
         let same_topic = kept.note.topic == Some(topic);
-        rivals.extend(there.into_iter().filter(|other| {
-            same_topic
-                || (has_derived_topic(&other.note) && overturns(&kept.note.text, &other.note.text))
-        }));
+        rivals.extend(there.into_iter().filter(|other| same_topic || is_overturned(other)));
+    }
+    if says_change(&kept.note.text) {
+        let there = note_rows::find_many(
+            connection,
+            &format!("{HERE} ORDER BY updated DESC LIMIT {MOST_COMPARED}"),
+            params![scope, paths, kept.row],
+        )?;
+        let is_known = |row: i64, rivals: &[StoredNote]| rivals.iter().any(|it| it.row == row);
+        for other in there {
+            if !is_known(other.row, &rivals) && is_overturned(&other) {
+                rivals.push(other);
+            }
+        }
     }
     Ok(rivals)
 }

@@ -1,11 +1,13 @@
-//! Taking back what was just remembered: "forget that", "undo", or an opt-out such as "don't
-//! remember that", as a prompt of its own. It retires what the last notice named, and is never
-//! itself a memory.
+//! Taking back what was remembered. "Forget that", "undo", or an opt-out such as "don't remember
+//! that", as a prompt of its own, retires what the last notice named. "Forget what I said about tabs"
+//! retires what it names. Neither is ever itself a memory.
 
 use rusqlite::{OptionalExtension as _, params};
 
 use crate::error::Result;
+use crate::memory::db::facets::{is_same_word, telling_words};
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::db::store::NoteFilter;
 use crate::memory::db::transaction::EventTransaction;
 use crate::memory::db::{note_rows, recording};
 use crate::memory::guard::opt_out;
@@ -30,6 +32,7 @@ const FORGET: &[&str] = &[
     "please? forget the last? rule|memory please? $",
     "please? forget what i just? said $",
     "please? take that|this|it back $",
+    "please? stop remembering|storing|saving|keeping that|this|it please? $",
     "thats|that is? not|isnt a rule $",
     // German
     "bitte? vergiss das|dies|es bitte? wieder? $",
@@ -83,7 +86,59 @@ pub fn parse_retraction(prompt: &str) -> Option<RetractionKind> {
     }
 }
 
+/// Least share of the words of a retraction that are in any note, and of those that the note that is
+/// meant has.
+const KNOWN_SHARE: f32 = 0.3;
+const NAMED_SHARE: f32 = 0.6;
+/// Most notes that one retraction retires, and most that are compared with it.
+const MOST_RETIRED: usize = 3;
+const MOST_COMPARED: usize = 500;
+
+/// Result of taking back what words name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RetractionOutcome {
+    /// Notes that are retired.
+    pub retired: Vec<Note>,
+    /// Words that name no note that is kept.
+    pub unknown: Vec<String>,
+}
+
 impl EventTransaction<'_> {
+    /// Retires the active notes of this project, and universal ones, that the words name. Only clear
+    /// matches: those that have most of the words, and no more than a few.
+    pub fn retract_named(&self, naming: &[String]) -> Result<RetractionOutcome> {
+        let mut outcome = RetractionOutcome::default();
+        if naming.is_empty() {
+            return Ok(outcome);
+        }
+        let mut notes = Vec::new();
+        for scope in NoteFilter::active_in(&self.occasion.scope).scopes {
+            notes.extend(note_rows::find_many(
+                self.connection,
+                &format!(
+                    "scope = ?1 AND status = 'active' AND source <> 'team'
+                     ORDER BY updated DESC LIMIT {MOST_COMPARED}"
+                ),
+                [scope.to_string()],
+            )?);
+        }
+        let notes = notes.into_iter().map(|kept| (telling_words(&kept.note.text), kept.note));
+        let notes: Vec<(Vec<String>, Note)> = notes.collect();
+        for words in naming {
+            let meant = named_notes(words, &notes);
+            if meant.is_empty() {
+                outcome.unknown.push(words.clone());
+            }
+            for note in meant {
+                let (id, status) = (&note.id, NoteStatus::Retired);
+                let retired =
+                    recording::set_status(self.connection, id, status, "taken back", self.now)?;
+                outcome.retired.push(retired.0);
+            }
+        }
+        Ok(outcome)
+    }
+
     /// Retires what was last remembered in this session, if that was few enough prompts ago, and
     /// restores what it had replaced. The prompt that says so has been recorded already. Returns
     /// the retired notes.
@@ -138,4 +193,24 @@ impl EventTransaction<'_> {
         }
         Ok(note)
     }
+}
+
+/// Notes that the words of a retraction name, each given with its telling words; none if that is not
+/// clear.
+fn named_notes<'n>(words: &str, notes: &'n [(Vec<String>, Note)]) -> Vec<&'n Note> {
+    let has = |note: &[String], word: &String| note.iter().any(|it| is_same_word(it, word));
+    let named = telling_words(words);
+    let known = named.iter().filter(|word| notes.iter().any(|(note, _)| has(note, word)));
+    let known: Vec<&String> = known.collect();
+    #[expect(clippy::cast_precision_loss, reason = "a retraction has few words")]
+    let share = |part: usize, whole: usize| part as f32 / whole.max(1) as f32;
+    if share(known.len(), named.len()) < KNOWN_SHARE {
+        return Vec::new();
+    }
+    let named_share =
+        |note: &[String]| share(known.iter().filter(|word| has(note, word)).count(), known.len());
+    let best = notes.iter().map(|(note, _)| named_share(note)).fold(NAMED_SHARE, f32::max);
+    let meant = notes.iter().filter(|(note, _)| named_share(note) >= best);
+    let meant: Vec<&Note> = meant.map(|(_, note)| note).collect();
+    if meant.len() > MOST_RETIRED { Vec::new() } else { meant }
 }

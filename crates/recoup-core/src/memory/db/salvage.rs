@@ -19,8 +19,9 @@ use crate::memory::model::note::NoteScope;
 const SALVAGING: &str = "cannot recover the readable memories";
 
 /// Tables that are worth recovering.
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 13] = [
     "notes",
+    "note_ends",
     "evidence",
     "episodes",
     "lessons",
@@ -58,6 +59,7 @@ pub(crate) fn salvage(damaged: &Path, fresh: &Connection, place: &Path) -> Resul
     fresh
         .execute_batch(
             "DELETE FROM evidence WHERE note NOT IN (SELECT row FROM notes);
+             DELETE FROM note_ends WHERE note NOT IN (SELECT row FROM notes);
              DELETE FROM sightings WHERE lesson NOT IN (SELECT row FROM lessons);",
         )
         .doing(SALVAGING)?;

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! notes        notes, one row for each statement
+//! note_ends    ends of notes that hold for a while only
 //! words        the words of each note, split and stemmed, for search
 //! evidence     what happened to notes: said again, cited, contradicted, injected
 //! events       reports of clients, for as long as they may be kept
@@ -40,17 +41,20 @@ pub(crate) static LAYOUT: DatabaseLayout = DatabaseLayout {
     // A server has it open for hours.
     cache: 4 << 10,
     backs_up: true,
-    tables: &[TABLES, SECOND, RANK, index::WORDS],
+    tables: &[TABLES, SECOND, ENDS, RANK, index::WORDS],
     deferred: "",
     migrate,
     rescue: Some(salvage),
 };
 
 /// The version of these tables. A newer one is refused.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 
 /// First version with a list of notes per delivery; before, there was a row for each note.
 pub(crate) const LISTS: i64 = 2;
+
+/// First version that knows the ends of notes.
+pub(crate) const WITH_ENDS: i64 = 3;
 
 /// The first version.
 const FIRST: i64 = 1;
@@ -217,11 +221,25 @@ CREATE TABLE givings (
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// Differences of the third version from the second. `until` has the user's words, `at` the time of
+/// the end if they tell it, `asked` the time at which the user was asked about it.
+pub(crate) const ENDS: &str = "
+CREATE TABLE note_ends (
+    note INTEGER PRIMARY KEY REFERENCES notes (row) ON DELETE CASCADE,
+    until TEXT NOT NULL,
+    at INTEGER,
+    asked INTEGER
+) STRICT;
+";
+
 /// Migrates the tables from version `from`, within the caller's transaction.
 fn migrate(connection: &Connection, from: i64) -> Result<()> {
     if from < LISTS {
         let script = [CLEAR, SECOND, TAKE_OVER].concat();
         connection.execute_batch(&script).doing("cannot migrate the memory")?;
+    }
+    if from < WITH_ENDS {
+        connection.execute_batch(ENDS).doing("cannot migrate the memory")?;
     }
     Ok(())
 }

@@ -14,6 +14,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::base::clock::Timestamp;
 use crate::base::project::ProjectId;
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::db::facets::{
+    is_opposed, overturns, possible_topics, shares_family, topic_by_words,
+};
 use crate::memory::db::index;
 use crate::memory::db::note_rows;
 use crate::memory::db::note_rows::StoredNote;
@@ -22,9 +25,6 @@ use crate::memory::db::recording;
 use crate::memory::db::recording::RecordTime;
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::db::store::{Memory, NoteFilter};
-use crate::memory::db::topic::{
-    is_opposed, overturns, possible_topics, shares_family, topic_by_words,
-};
 use crate::memory::lang::search_words::split_words;
 use crate::memory::lang::tokenizer::WordSort;
 use crate::memory::model::note::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust};

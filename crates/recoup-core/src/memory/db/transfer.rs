@@ -14,18 +14,18 @@ use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::db::index;
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::{note_rows, pauses};
-use crate::memory::guard::private_text::without_private;
-use crate::memory::guard::refusal::{RefusalReason, statement_refusal};
+use crate::memory::db::{ends, note_rows, pauses};
 use crate::memory::model::estimate;
 use crate::memory::model::note::{
     Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust,
 };
-use crate::memory::model::statement::{check_path_glob, normalize_for_comparison};
-use crate::secrets;
+use crate::memory::model::statement::{Statement, normalize_for_comparison};
 
 /// Format version that this code writes. Newer ones are refused.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// Format version of an export in which no note has an end: older versions read it.
+const WITHOUT_ENDS: u32 = 1;
 
 /// Fewer lines than this are not worth a thread.
 const FEW_LINES: usize = 500;
@@ -55,6 +55,8 @@ struct ExportedNote {
     paths: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     topic: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
     status: NoteStatus,
     evidence: u64,
     tokens: u32,
@@ -75,7 +77,9 @@ pub struct NoteImportReport {
 
 /// Notes as lines of JSON.
 pub fn export_notes(notes: &[Note]) -> String {
-    let opening = ExportHeader { recoup: "memory".to_owned(), version: VERSION };
+    let has_ends = notes.iter().any(|note| note.until.is_some());
+    let version = if has_ends { VERSION } else { WITHOUT_ENDS };
+    let opening = ExportHeader { recoup: "memory".to_owned(), version };
     let mut notes: Vec<&Note> = notes.iter().collect();
     notes.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
     let lines = notes.into_iter().map(|note| to_json(&ExportedNote::of(note)));
@@ -88,8 +92,27 @@ fn to_json(line: &impl Serialize) -> String {
     line
 }
 
-/// Parses an export; an error names the line.
-pub fn parse_export(text: &str) -> Result<Vec<Note>> {
+/// Notes of an export, and the lines that were skipped.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ParsedExport {
+    /// Notes that may be imported.
+    pub notes: Vec<Note>,
+    /// Lines that are no note, or whose note must not be kept.
+    pub skipped: Vec<SkippedLine>,
+}
+
+/// A line of an export that is skipped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedLine {
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// Reason.
+    pub why: String,
+}
+
+/// Parses an export. A line that can't be used is skipped and named; an error is about the whole
+/// file.
+pub fn parse_export(text: &str) -> Result<ParsedExport> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let invalid =
         |at: usize, why: String| Error::new(ErrorKind::Invalid, format!("line {}: {why}", at + 1));
@@ -103,25 +126,31 @@ pub fn parse_export(text: &str) -> Result<Vec<Note>> {
         _ => return Err(invalid(0, "not an export of `recoup memory export`".to_owned())),
     }
     let note = |(at, line): &(usize, &str)| {
-        let line: ExportedNote =
-            serde_json::from_str(line).map_err(|error| invalid(*at, error.to_string()))?;
-        line.into_note().map_err(|error| invalid(*at, error.to_string()))
+        let read = serde_json::from_str::<ExportedNote>(line);
+        let note = read.map_err(|error| error.to_string());
+        let note = note.and_then(|line| line.into_note().map_err(|error| error.to_string()));
+        note.map_err(|why| SkippedLine { line: at + 1, why })
     };
     let lines: Vec<(usize, &str)> = lines.collect();
     // Checking whether each may be kept dominates: the work is split among all cores.
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let share = lines.len().div_ceil(threads).max(FEW_LINES);
-    let parts: Vec<Result<Vec<Note>>> = thread::scope(|scope| {
+    let read: Vec<Result<Note, SkippedLine>> = thread::scope(|scope| {
         let parts: Vec<_> = lines
             .chunks(share)
-            .map(|some| scope.spawn(|| some.iter().map(note).collect()))
+            .map(|some| scope.spawn(|| some.iter().map(note).collect::<Vec<_>>()))
             .collect();
-        parts
-            .into_iter()
-            .map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)))
-            .collect()
+        let joined = parts.into_iter().map(thread::ScopedJoinHandle::join);
+        joined.flat_map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))).collect()
     });
-    Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
+    let mut parsed = ParsedExport::default();
+    for line in read {
+        match line {
+            Ok(note) => parsed.notes.push(note),
+            Err(skipped) => parsed.skipped.push(skipped),
+        }
+    }
+    Ok(parsed)
 }
 
 /// Imports the notes that are not known, within the caller's transaction.
@@ -152,6 +181,9 @@ pub(crate) fn import(
         }
         insert(connection, note).doing("cannot import memories")?;
         let row = connection.last_insert_rowid();
+        if note.until.is_some() {
+            ends::set_end(connection, row, note.until.as_deref(), note.updated)?;
+        }
         index::index_note(connection, row, &note.text, note.topic.as_deref())?;
         connection
             .execute_cached(YIELD, params![note.id.as_str(), scope, paths, note.topic])
@@ -204,6 +236,7 @@ impl ExportedNote {
             scope: note.scope.to_string(),
             paths: note.paths,
             topic: note.topic,
+            until: note.until,
             status: note.status,
             evidence: note.evidence,
             tokens: note.tokens,
@@ -214,28 +247,19 @@ impl ExportedNote {
     }
 
     fn into_note(self) -> Result<Note> {
-        let refused = statement_refusal(&self.text);
-        let beside_text = || {
-            let texts = [self.quote.as_ref(), self.topic.as_ref()];
-            texts.into_iter().flatten().find_map(|text| secrets::detect_secret(text.as_bytes()))
+        let scope = NoteScope::parse(&self.scope)?;
+        let statement = Statement {
+            quote: self.quote,
+            paths: self.paths,
+            topic: self.topic,
+            until: self.until,
+            ..Statement::new(self.kind, self.text, self.source, scope)
         };
-        let in_text = match refused {
-            Some(RefusalReason::Secret(rule)) => Some(rule),
-            _ => None,
-        };
-        if let Some(rule) = in_text.or_else(beside_text) {
-            let message = format!("it contains a secret ({rule})");
-            return Err(Error::new(ErrorKind::Invalid, message));
-        }
-        if let Some(refused) = refused {
-            return Err(Error::new(ErrorKind::Invalid, refused.to_string()));
-        }
-        if let Some(wrong) = self.paths.as_deref().and_then(|glob| check_path_glob(glob).err()) {
-            return Err(Error::new(ErrorKind::Invalid, wrong));
-        }
-        let text = without_private(&self.text).split_whitespace().collect::<Vec<_>>().join(" ");
+        let statement = statement.validated()?;
+        let Statement { kind, text, quote, source, scope, paths, topic, until, .. } =
+            Statement::clone(&statement);
         // Output of a tool is never a rule, whatever the export says.
-        let counts = self.source.trust() > NoteTrust::Untrusted;
+        let counts = source.trust() > NoteTrust::Untrusted;
         let status = if counts || self.status != NoteStatus::Active {
             self.status
         } else {
@@ -243,12 +267,14 @@ impl ExportedNote {
         };
         Ok(Note {
             id: NoteId::parse(&self.id)?,
-            kind: self.kind,
-            quote: self.quote.map(|quote| without_private(&quote).into_owned()),
-            source: self.source,
-            scope: NoteScope::parse(&self.scope)?,
-            paths: self.paths,
-            topic: self.topic,
+            kind,
+            quote,
+            source,
+            scope,
+            paths,
+            topic,
+            until,
+            ends: None,
             status,
             evidence: self.evidence.clamp(1, MOST_EVIDENCE),
             tokens: estimate(&text),

@@ -97,6 +97,9 @@ pub(crate) const FAMILIES: &[ValueFamily] = &[
         "squash rebase merge-commits",
         "before merge merging pull-request pull request branch commit",
     ),
+    one_of("weekday", "monday tuesday wednesday thursday friday saturday sunday", "on day"),
+    one_of("temperature", "celsius fahrenheit kelvin", "temperature"),
+    one_of("test-framework-dotnet", "xunit nunit mstest", "test testing framework unit"),
     one_of("script-language", "typescript javascript", "write language"),
     one_of(
         "spoken-language",

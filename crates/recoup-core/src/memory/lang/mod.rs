@@ -1,5 +1,6 @@
 //! Language: words, sentences and phrases, for everything in memory that reads text.
 
+pub(crate) mod dictionary;
 pub(crate) mod escape;
 pub(crate) mod families;
 pub(crate) mod fold;
@@ -12,5 +13,6 @@ pub(crate) mod token;
 pub(crate) mod tokenizer;
 mod word_hash;
 pub(crate) mod word_lists;
+pub(crate) mod word_vectors;
 
 pub use escape::{is_unseen, one_line, readable_line};

@@ -198,7 +198,7 @@ impl CharacterPairs {
 
 /// True if words of this character's script are not set apart by spaces, or are so long that pairs
 /// of characters find them better: Chinese, Japanese, Korean, Thai and their neighbours.
-fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
         | '\u{1100}'..='\u{11ff}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}'

@@ -25,6 +25,10 @@ pub struct Note {
     pub paths: Option<String>,
     /// Subject: of two notes on one topic the newer counts.
     pub topic: Option<String>,
+    /// End of its validity, in the user's words: "until #123 is fixed".
+    pub until: Option<String>,
+    /// Time of that end, if the words tell it.
+    pub ends: Option<Timestamp>,
     /// State: only active notes are rules.
     pub status: NoteStatus,
     /// Number of times that it was said, seen or confirmed.
@@ -45,6 +49,11 @@ impl Note {
     /// How far it is trusted.
     pub fn trust(&self) -> NoteTrust {
         self.source.trust()
+    }
+
+    /// True if its end has come.
+    pub fn has_ended(&self, now: Timestamp) -> bool {
+        self.ends.is_some_and(|end| end <= now)
     }
 
     /// True if agents noted it in two sessions or more, and the user has not confirmed it yet.

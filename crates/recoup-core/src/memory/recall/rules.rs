@@ -60,6 +60,7 @@ impl Memory {
             Ok(rules)
         })?;
         let mut rules: Vec<Note> = found.unwrap_or_default();
+        rules.retain(|note| !note.has_ended(self.now()));
         // A universal rule gives way to a rule of the project on its topic, unless an agent
         // recorded that for the user.
         let here: HashSet<String> = rules
@@ -123,6 +124,7 @@ impl Memory {
         })?;
         let mut rules: Vec<Note> =
             found.unwrap_or_default().into_iter().map(|kept| kept.note).collect();
+        rules.retain(|note| !note.has_ended(self.now()));
         rules.sort_by(by_importance);
         Ok(rules)
     }
@@ -145,7 +147,7 @@ impl Memory {
             }
             Ok(fitting)
         })?;
-        Ok(found.unwrap_or_default())
+        Ok(self.without_ended(found.unwrap_or_default()))
     }
 
     /// Rules about what a call does, by the names of its actions.
@@ -172,7 +174,12 @@ impl Memory {
             }
             Ok(found)
         })?;
-        Ok(found.unwrap_or_default())
+        Ok(self.without_ended(found.unwrap_or_default()))
+    }
+
+    fn without_ended(&self, mut found: Vec<RuleCandidate>) -> Vec<RuleCandidate> {
+        found.retain(|candidate| !candidate.note.has_ended(self.now()));
+        found
     }
 
     /// Rules for certain files that apply to one of `touched`, paths from the project's root:
@@ -200,6 +207,7 @@ impl Memory {
         let notes = found.unwrap_or_default().into_iter().map(|kept| kept.note);
         let meant =
             notes.filter(|note| note.trust() > NoteTrust::Untrusted && moment.concern(note));
-        Ok(meant.map(|note| RuleCandidate { note, score: 1.0 }).collect())
+        let meant = meant.map(|note| RuleCandidate { note, score: 1.0 });
+        Ok(self.without_ended(meant.collect()))
     }
 }

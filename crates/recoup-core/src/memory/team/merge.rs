@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::memory::db::dedup::meaning_of;
-use crate::memory::db::topic::is_opposed;
+use crate::memory::db::facets::is_opposed;
 use crate::memory::model::note::{Note, NoteId, NoteStatus, NoteTrust};
 use crate::memory::model::statement::check_path_glob;
 use crate::memory::team::rule::RuleIdentity;

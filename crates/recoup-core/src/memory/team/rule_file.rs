@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 
-use crate::memory::db::topic;
+use crate::memory::db::facets;
 use crate::memory::guard::private_text::without_private;
 use crate::memory::guard::refusal::statement_refusal;
 use crate::memory::lang::escape::is_unseen;
@@ -174,7 +174,7 @@ impl RuleFileParser {
         }
         // A topic that the text implies is not stored.
         for (_, rule) in &mut self.rules {
-            let derived = topic::derive_topic(&rule.text);
+            let derived = facets::derive_topic(&rule.text);
             rule.topic.take_if(|given| Some(&*given) == derived.as_ref());
         }
         let mut taken = HashMap::new();

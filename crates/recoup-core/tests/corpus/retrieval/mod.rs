@@ -42,6 +42,29 @@ pub(crate) fn questions() -> Vec<Question> {
     lines("queries.jsonl")
 }
 
+/// Sixty notes of one project, and queries in other words, other languages and with typing errors.
+#[derive(Debug, Deserialize)]
+pub(crate) struct SmallSet {
+    pub(crate) notes: Vec<String>,
+    pub(crate) queries: Vec<SmallQuery>,
+}
+
+/// A query, and the numbers of the notes that answer it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct SmallQuery {
+    #[serde(rename = "q")]
+    pub(crate) text: String,
+    pub(crate) answers: Vec<usize>,
+    pub(crate) sort: String,
+}
+
+/// The small set of a half: `working` or `frozen`.
+pub(crate) fn small_set(half: &str) -> SmallSet {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/corpora/memory");
+    let text = std::fs::read_to_string(folder.join(half).join("search.json")).expect("a small set");
+    serde_json::from_str(&text).expect("notes and queries")
+}
+
 fn lines<T: for<'de> Deserialize<'de>>(name: &str) -> Vec<T> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/corpora/retrieval");
     let text = std::fs::read_to_string(folder.join(name)).expect("the corpus is in the repository");

@@ -24,6 +24,8 @@ fn note(text: &str) -> Note {
         scope: NoteScope::Universal,
         paths: None,
         topic: None,
+        until: None,
+        ends: None,
         status: NoteStatus::Active,
         evidence: 1,
         tokens: 0,

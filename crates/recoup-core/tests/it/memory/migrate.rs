@@ -3,14 +3,15 @@
 use std::fs;
 
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::{NoteFilter, NoteId};
+use recoup_core::memory::{NoteFilter, NoteId, Statement};
 use rusqlite::Connection;
 
-use super::Scene;
 use super::lessons::{ran, session};
+use super::{Scene, stated};
 
 /// Makes of a memory what the first version would have made.
 const FIRST: &str = "
+DROP TABLE note_ends;
 DROP TABLE givings;
 DROP INDEX events_edited;
 DROP INDEX events_denied;
@@ -78,14 +79,14 @@ fn a_reader_finds_what_contexts_were_given_before() {
         (it.given, it.succeeded)
     };
     assert_eq!((figures(&ids[0]), figures(&ids[1])), ((4, 1), (1, 1)));
-    assert_eq!(version(&scene), 2);
+    assert_eq!(version(&scene), 3);
 }
 
 #[test]
 fn a_writer_goes_on_with_it() {
     let (scene, ids) = of_the_first_version();
     let new = scene.memory().transact(&session("two"), |turn| turn.mark_delivered(&ids)).unwrap();
-    assert_eq!((new, version(&scene)), (Some(2), 2));
+    assert_eq!((new, version(&scene)), (Some(2), 3));
     let episodes: i64 = Connection::open(scene.path())
         .unwrap()
         .query_row("SELECT count(*) FROM episodes WHERE session = 'one'", [], |row| row.get(0))
@@ -120,4 +121,27 @@ fn what_is_forgotten_is_gone_from_the_copy_of_the_first_version_too() {
     assert_eq!((forgotten.copies, forgotten.unreached), (vec![copy.clone()], Vec::new()));
     let held = fs::read(copy).unwrap().windows(9).any(|part| part == b"Use tabs.");
     assert!(!held);
+}
+
+/// Makes of a memory what the version before the ends of notes would have made.
+const SECOND: &str = "DROP TABLE note_ends; PRAGMA user_version = 2;";
+
+#[test]
+fn a_memory_of_the_version_before_keeps_its_notes_and_learns_about_ends() {
+    let scene = Scene::new();
+    scene.say("Use tabs.", None);
+    let before = scene.memory().notes(&NoteFilter::default()).unwrap();
+    Connection::open(scene.path()).unwrap().execute_batch(SECOND).unwrap();
+    assert_eq!(scene.memory().notes(&NoteFilter::default()).unwrap(), before);
+    assert_eq!(version(&scene), 3);
+    let until = Some("until #123 is fixed".to_owned());
+    let statement = Statement { until: until.clone(), ..stated("pin tokio to 1.38", None) };
+    scene.memory().record(&statement).unwrap();
+    assert_eq!(scene.find("pin tokio to 1.38").until, until);
+    let copies = fs::read_dir(scene.path().parent().unwrap()).unwrap().flatten();
+    let is_copy = |name: &str| name.starts_with("memory.db.") && name.contains('2');
+    assert!(
+        copies.into_iter().any(|it| is_copy(&it.file_name().to_string_lossy())),
+        "a copy first"
+    );
 }

@@ -1,7 +1,7 @@
 //! Which statements are about the same, and which are not.
 
 use proptest::prelude::*;
-use recoup_core::memory::db::topic::{derive_topic, overturns, possible_topics};
+use recoup_core::memory::db::facets::{derive_topic, overturns, possible_topics};
 
 /// The newer takes the place of the older.
 const SHARE: &[(&str, &str)] = &[
@@ -238,6 +238,40 @@ fn what_rules_out_one_of_many_ends_only_that_one() {
     assert!(!overturns("never use yarn", "use pnpm"));
     assert!(overturns("use npm", "use pnpm"));
     assert!(!overturns("", ""));
+}
+
+/// A change of mind in words of change, in other words than the first.
+const CHANGED: &[(&str, &str)] = &[
+    ("we use mocha for the api tests", "we moved from mocha to vitest"),
+    ("invoices are sent with sendgrid", "sendgrid is gone, invoices go out via postmark"),
+    ("always add a license header to new files", "stop adding license headers"),
+    ("the gateway listens on 7000", "the gateway is on 7100 now"),
+    ("ask Priya about the billing code", "Priya left, billing questions go to Jonas"),
+    ("branch off develop", "no more develop, we branch off main"),
+    ("die API antwortet mit XML", "XML gibt es nicht mehr, die API antwortet mit JSON"),
+    ("on utilise lodash pour les listes", "on a viré lodash"),
+    ("la cola es rabbitmq", "ya no usamos rabbitmq, ahora es kafka"),
+    ("デプロイはjenkinsで", "jenkinsはやめて、github actionsに移行しました"),
+];
+
+/// Words of change about something else, or elsewhere.
+const UNCHANGED: &[(&str, &str)] = &[
+    ("use npm", "in legacy/ we moved from npm to yarn"),
+    ("staging runs on port 8443", "production is on port 9443 now"),
+    ("the gateway listens on 7000", "the mailer is on 7100 now"),
+    ("always add a license header to new files", "stop adding emojis to commits"),
+    ("use tabs in Go", "in Python we switched to spaces"),
+    ("use jest", "we also use playwright now"),
+    ("run the linter before committing", "we switched to trunk based development"),
+    ("keep raw frames for 90 days", "backups are kept for 30 days now"),
+];
+
+#[test]
+fn words_of_change_end_what_they_name_and_nothing_else() {
+    let is_overturned = |pair: &&(&str, &str)| overturns(pair.1, pair.0);
+    let missed: Vec<_> = CHANGED.iter().filter(|pair| !is_overturned(pair)).collect();
+    let wrong: Vec<_> = UNCHANGED.iter().filter(is_overturned).collect();
+    assert!(missed.is_empty() && wrong.is_empty(), "missed {missed:#?}, wrong {wrong:#?}");
 }
 
 #[test]

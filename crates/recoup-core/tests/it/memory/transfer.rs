@@ -42,7 +42,7 @@ proptest! {
             let _ = one.memory().record(&statement);
         }
         let exported = all(&one);
-        let notes = parse_export(&exported).unwrap();
+        let notes = parse_export(&exported).unwrap().notes;
         let imported = other.memory().import(&notes).unwrap();
         prop_assert_eq!(imported, NoteImportReport { added: notes.len(), known: 0 });
         prop_assert_eq!(all(&other), exported.clone());
@@ -57,13 +57,13 @@ fn what_is_known_stays_as_it_is() {
     let (one, other) = (Scene::new(), Scene::new());
     one.say("Use tabs.", Some("indentation"));
     let ours = other.say("use tabs", Some("indentation")).note().clone();
-    let imported = other.memory().import(&parse_export(&all(&one)).unwrap()).unwrap();
+    let imported = other.memory().import(&parse_export(&all(&one)).unwrap().notes).unwrap();
     assert_eq!(imported, NoteImportReport { added: 0, known: 1 });
     assert_eq!(other.find("use tabs"), ours);
 }
 
 #[test]
-fn what_is_no_export_is_refused_with_its_line_and_nothing_is_taken_in() {
+fn what_is_no_export_is_refused_and_a_bad_line_is_skipped_and_named() {
     let scene = Scene::new();
     scene.say("use tabs", None);
     let good = all(&scene);
@@ -72,6 +72,8 @@ fn what_is_no_export_is_refused_with_its_line_and_nothing_is_taken_in() {
     for bad in ["", "{}", "[]", "use tabs", "\u{0}"] {
         assert!(parse_export(bad).unwrap_err().to_string().contains("line 1"), "{bad:?}");
     }
+    let other = Scene::new();
+    other.say("use vitest", None);
     let token = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
     let broken = [
         good.replace("\"kind\":\"preference\"", "\"kind\":\"rule\""),
@@ -79,9 +81,11 @@ fn what_is_no_export_is_refused_with_its_line_and_nothing_is_taken_in() {
         good.replace("use tabs", &token),
     ];
     for bad in broken {
-        let error = parse_export(&bad).unwrap_err().to_string();
-        assert!(error.starts_with("line 2: "), "{error}");
-        assert!(!error.contains(&token), "{error}");
+        let good_line = all(&other).lines().nth(1).unwrap().to_owned();
+        let parsed = parse_export(&format!("{bad}{good_line}\n")).unwrap();
+        let [skipped] = &parsed.skipped[..] else { panic!("{parsed:?}") };
+        assert_eq!((skipped.line, parsed.notes.len()), (2, 1), "the other line is taken");
+        assert!(!skipped.why.is_empty() && !skipped.why.contains(&token), "{skipped:?}");
     }
 }
 
@@ -94,7 +98,7 @@ fn what_comes_in_is_checked_like_what_is_said() {
         let line = lines.lines().nth(1).unwrap().replace(from, to);
         let id = scene.find("use pnpm").id.to_string();
         let line = line.replace(&id, recoup_core::memory::NoteId::fresh().as_str());
-        parse_export(&format!("{}\n{line}\n", lines.lines().next().unwrap()))
+        parse_export(&format!("{}\n{line}\n", lines.lines().next().unwrap())).map(|it| it.notes)
     };
     // Ours stays.
     let other = changed("use pnpm", "use yarn").unwrap();

@@ -12,7 +12,9 @@ use recoup_core::memory::recall::inject;
 use recoup_core::memory::recall::inject::{
     BlockBudget, RuleCandidate, RulesBlock, StaleCheck, TouchedFiles,
 };
-use recoup_core::memory::{EventDetails, EventTransaction, Note, NoteId, RecordOutcome};
+use recoup_core::memory::{
+    EventDetails, EventTransaction, Note, NoteId, RecordOutcome, RetractionOutcome,
+};
 use recoup_core::{Error, Result, secrets};
 
 use super::{HookContext, WriteOutcome};
@@ -47,6 +49,8 @@ struct PromptOutcome {
     recorded: Vec<RecordOutcome>,
     /// Notes that the user has retracted.
     retracted: Vec<Note>,
+    /// Words of retractions that name no note.
+    unknown: Vec<String>,
     /// True if a statement was refused because of a secret.
     has_secret: bool,
     block: Option<RulesBlock>,
@@ -66,7 +70,7 @@ pub(super) fn on_prompt(context: &HookContext<'_>, prompt: &UserPrompt) -> HookR
     let digest =
         |transaction| wire::text_digest(&format!("{session}\n{transaction}\n{}", prompt.text));
     let heard = ParsedPrompt {
-        said: to_user_statements(context, &reading.sayings),
+        said: heard_statements(context, &reading),
         once: prompt.turn.as_ref().map(digest),
         print: user_statement::prompt_digest(&text),
         has_person: context.has_person(),
@@ -102,9 +106,14 @@ fn record_prompt(
     let re_ask = heard.reading.re_ask.then_some(&*heard.text);
     let recorded = user_statement::record_prompt(transaction, of, re_ask, &heard.said)?;
     let Some(recorded) = recorded else { return Ok(None) };
-    let retracted = heard.retraction.map_or(Ok(Vec::new()), |how| transaction.retract(how))?;
+    let mut retracted = heard.retraction.map_or(Ok(Vec::new()), |how| transaction.retract(how))?;
+    // A script can't retract what a person said.
+    let named = if is_tentative(context) { &[][..] } else { &heard.reading.retractions[..] };
+    let RetractionOutcome { retired, unknown } = transaction.retract_named(named)?;
+    retracted.extend(retired);
     let has_secret = heard.has_person && heard.reading.withheld;
-    let mut came = PromptOutcome { recorded, retracted, has_secret, ..PromptOutcome::default() };
+    let mut came =
+        PromptOutcome { recorded, retracted, unknown, has_secret, ..PromptOutcome::default() };
     if context.event.heard {
         // Notes about the prompt that this context does not have, without those that the prompt
         // superseded.
@@ -127,6 +136,8 @@ impl PromptOutcome {
     fn notice_lines(&self) -> Vec<String> {
         let secret = self.has_secret.then(|| notice::SECRET.to_owned());
         let retracted = self.retracted.iter().map(notice::retracted);
+        let retracted =
+            retracted.chain(self.unknown.iter().map(|it| notice::nothing_to_retract(it)));
         let recorded = self.recorded.iter().filter_map(notice::remembered);
         retracted.chain(recorded).chain(secret).collect()
     }
@@ -178,9 +189,12 @@ fn queue_judge_job(
     reading: &PromptClassification,
     recorded: &[RecordOutcome],
 ) {
+    let is_doubtful = |note: &Note| reading.doubtful.iter().any(|it| it.text == note.text);
     let kept = recorded.iter().filter_map(|it| match it {
-        RecordOutcome::Stored { note, .. } => Some(JudgeQuestion::about_note(note)),
-        RecordOutcome::Confirmed { .. } => None,
+        RecordOutcome::Stored { note, .. } if !is_doubtful(note) => {
+            Some(JudgeQuestion::about_note(note))
+        }
+        _ => None,
     });
     let clean = |text: String| secrets::redact(&text).into_owned();
     let doubtful = to_user_statements(context, &reading.doubtful).into_iter().map(|said| {
@@ -195,6 +209,17 @@ fn queue_judge_job(
 
 pub(super) fn is_tentative(context: &HookContext<'_>) -> bool {
     !context.has_person() && !context.services.settings().is_some_and(|it| it.keeps_headless)
+}
+
+/// Statements of a prompt. Doubtful ones wait as candidates.
+fn heard_statements(
+    context: &HookContext<'_>,
+    reading: &PromptClassification,
+) -> Vec<UserStatement> {
+    let mut said = to_user_statements(context, &reading.sayings);
+    let doubtful = to_user_statements(context, &reading.doubtful).into_iter();
+    said.extend(doubtful.map(|it| UserStatement { lasting: false, ..it }));
+    said
 }
 
 /// Converts sayings to statements; tentative ones if no person is present.

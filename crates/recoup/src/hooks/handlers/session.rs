@@ -46,7 +46,15 @@ pub(super) fn on_session_start(context: &HookContext<'_>, how: SessionStartKind)
         if !is_repeated {
             record_start(transaction, how, &known)?;
         }
-        Ok((is_repeated, if has_reader { transaction.take_notices()? } else { Vec::new() }))
+        let told = if has_reader && !is_repeated {
+            let mut told = transaction.take_notices()?;
+            told.extend(transaction.take_ended_rules()?.iter().map(notice::ended));
+            told.extend(transaction.take_candidate_count()?.map(notice::waiting_candidates));
+            told
+        } else {
+            Vec::new()
+        };
+        Ok((is_repeated, told))
     });
     context.start_worker_if_needed();
     let mut reply = HookReply::default();

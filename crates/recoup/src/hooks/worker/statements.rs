@@ -75,6 +75,7 @@ fn apply_verdict(
         // model is asked for lasting statements only.
         (JudgeVerdict::Keep(finding), JudgeQuestion::Doubtful(said)) => {
             let (kind, text) = (finding.kind, finding.statement.clone());
+            transaction.drop_candidate(&said.to_statement(transaction))?;
             let said = UserStatement { kind, text, lasting: true, ..said.clone() };
             match transaction.try_record(&said.to_statement(transaction))? {
                 Some(recorded @ RecordOutcome::Stored { .. }) => {
@@ -83,9 +84,12 @@ fn apply_verdict(
                 Some(RecordOutcome::Confirmed { .. }) | None => Ok(()),
             }
         }
-        (JudgeVerdict::Nothing, JudgeQuestion::Doubtful(_))
-        | (JudgeVerdict::Keep(_), JudgeQuestion::Kept { .. })
-        | (JudgeVerdict::Undecided(_), _) => Ok(()),
+        (JudgeVerdict::Nothing, JudgeQuestion::Doubtful(said)) => {
+            transaction.drop_candidate(&said.to_statement(transaction))
+        }
+        (JudgeVerdict::Keep(_), JudgeQuestion::Kept { .. }) | (JudgeVerdict::Undecided(_), _) => {
+            Ok(())
+        }
     }
 }
 

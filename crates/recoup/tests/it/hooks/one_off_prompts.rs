@@ -20,7 +20,9 @@ fn a_task_is_no_rule_for_the_next_session() {
         talk.says(task).is_silent();
     }
     assert_eq!(remembered(&home, "active"), [""; 0]);
-    Talk::new(&home, "two").tell("SessionStart-startup").is_silent();
+    let told = Talk::new(&home, "two").tell("SessionStart-startup");
+    assert_eq!(told.context, "", "what may be a rule waits");
+    Talk::new(&home, "three").tell("SessionStart-startup").is_silent();
 }
 
 #[test]

@@ -11,8 +11,8 @@ use rusqlite::{Connection, params};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
+use crate::memory::db::facets::{derive_topic, is_opposed, subject_keys};
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::topic::{derive_topic, is_opposed, subject_keys};
 use crate::memory::db::{note_rows, recording};
 use crate::memory::model::note::{Note, NoteId, NoteScope, NoteStatus};
 use crate::memory::model::statement::normalize_for_comparison;

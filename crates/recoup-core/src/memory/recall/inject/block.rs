@@ -202,7 +202,9 @@ fn line(note: &Note, missing: Option<String>) -> String {
     let missing = missing.map(|it| one_line(&it)).filter(|it| !it.is_empty());
     let stale = missing
         .map_or_else(String::new, |it| format!("[may be out of date: {it} is not there (yet)] "));
-    format!("{stale}{paths}{text}")
+    let until = note.until.as_deref().map(one_line).filter(|it| !text.contains(it.as_str()));
+    let until = until.map_or_else(String::new, |until| format!(" ({until})"));
+    format!("{stale}{paths}{text}{until}")
 }
 
 /// Remaining room of a budget.

@@ -7,6 +7,8 @@
 
 mod postings;
 mod rank;
+mod related;
+mod second_list;
 mod terms;
 
 use std::cmp::Reverse;
@@ -87,9 +89,16 @@ impl Memory {
 /// Returns the notes that answer a query, best first.
 pub fn find_notes(connection: &Connection, query: &SearchQuery<'_>) -> Result<Vec<SearchHit>> {
     let mut hits = ranked_hits(connection, query, SearchEffort::ASKED)?;
+    hits.retain(|hit| hit.fit >= FLOOR);
+    if hits.first().is_none_or(|hit| hit.fit < FITS) {
+        second_list::add_similar_notes(connection, query, &mut hits)?;
+    }
     hits.truncate(query.limit);
     Ok(hits)
 }
+
+/// Minimum fit of a note that answers a query.
+const FLOOR: f32 = 0.1;
 
 /// Minimum fit of a note that is delivered unasked.
 pub(crate) const FITS: f32 = 0.5;
@@ -197,11 +206,7 @@ impl<'a> NoteReader<'a> {
         let read = |found: &Row<'_>| {
             let text = |n| found.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
             let (status, scope, source, kind) = (text(0)?, text(1)?, text(2)?, text(3)?);
-            let is_admitted = query.statuses.iter().any(|it| it.as_str() == status)
-                && (scopes.is_empty() || scopes.iter().any(|it| it == scope))
-                && (query.kinds.is_empty() || query.kinds.iter().any(|it| it.as_str() == kind))
-                && NoteSource::parse(source).is_ok_and(|source| source.trust() >= query.trust);
-            if !is_admitted {
+            if !is_admitted(query, scopes, [status, scope, source, kind]) {
                 return Ok(None);
             }
             let tie = (found.get(4)?, found.get(5)?, row);
@@ -209,4 +214,13 @@ impl<'a> NoteReader<'a> {
         };
         self.statement.query_row([row], read).optional().map(Option::flatten).doing(READING_NOTE)
     }
+}
+
+/// True if a query admits a note with this status, scope, source and kind.
+fn is_admitted(query: &SearchQuery<'_>, scopes: &[String], note: [&str; 4]) -> bool {
+    let [status, scope, source, kind] = note;
+    query.statuses.iter().any(|it| it.as_str() == status)
+        && (scopes.is_empty() || scopes.iter().any(|it| it == scope))
+        && (query.kinds.is_empty() || query.kinds.iter().any(|it| it.as_str() == kind))
+        && NoteSource::parse(source).is_ok_and(|source| source.trust() >= query.trust)
 }

@@ -10,6 +10,7 @@ use crate::memory::db::index;
 use crate::memory::db::index::{IndexQuery, SCOPE};
 use crate::memory::lang::forms::is_request_word;
 use crate::memory::recall::search::rank::{HEAD_WORTH, KIN_WORTH, STEM_WORTH, TermWeights};
+use crate::memory::recall::search::related;
 use crate::memory::recall::search::terms::{QueryTerm, QueryTerms};
 
 /// Share of notes in the queried scopes above which scopes are not looked up.
@@ -38,6 +39,9 @@ pub(super) struct SearchEffort {
     steps: f32,
     /// Number of notes that are ranked by their text.
     pub(super) ranked: usize,
+    /// True if somebody waits for an answer: then translations of known words and mistyped words
+    /// are looked up, too.
+    pub(super) is_asked: bool,
 }
 
 impl SearchEffort {
@@ -50,10 +54,19 @@ impl SearchEffort {
         far: f32::INFINITY,
         steps: 20_000.0,
         ranked: 64,
+        is_asked: true,
     };
     /// Effort where nobody asked, and a client waits.
-    pub(super) const UNASKED: Self =
-        Self { probe: 48, other: 48, each: 100, all: 200, far: 8.0, steps: 500.0, ranked: 32 };
+    pub(super) const UNASKED: Self = Self {
+        probe: 48,
+        other: 48,
+        each: 100,
+        all: 200,
+        far: 8.0,
+        steps: 500.0,
+        ranked: 32,
+        is_asked: false,
+    };
 }
 
 /// Rows that were found so far.
@@ -100,7 +113,13 @@ impl<'a> PostingWalk<'a> {
 
     /// Reads the lists of all terms, and returns their weights.
     pub(super) fn read_all(&mut self, terms: &'a QueryTerms) -> Result<TermWeights> {
-        let words = terms.words.iter().map(|term| self.read_term(term)).collect::<Result<_>>()?;
+        let mut related = Vec::with_capacity(terms.words.len());
+        let mut words = Vec::with_capacity(terms.words.len());
+        for term in &terms.words {
+            let (weight, forms) = self.read_term(term)?;
+            words.push(weight);
+            related.push(forms);
+        }
         let mut joins = Vec::with_capacity(terms.joins.len());
         for join in &terms.joins {
             let asked = IndexQuery { forms: &[&join.exact], ..IndexQuery::default() };
@@ -128,13 +147,14 @@ impl<'a> PostingWalk<'a> {
             }
         }
         self.read_common_terms()?;
-        Ok(TermWeights { words, joins })
+        Ok(TermWeights { words, joins, related })
     }
 
-    /// Reads the lists of a word and its other forms, and returns its weight.
-    fn read_term(&mut self, term: &'a QueryTerm) -> Result<f32> {
+    /// Reads the lists of a word and its other forms; returns its weight, and the forms of related
+    /// words.
+    fn read_term(&mut self, term: &'a QueryTerm) -> Result<(f32, Vec<String>)> {
         if term.stop {
-            return Ok(0.0);
+            return Ok((0.0, Vec::new()));
         }
         let asked =
             IndexQuery { forms: &[term.widest_form()], open: term.open, ..IndexQuery::default() };
@@ -169,7 +189,18 @@ impl<'a> PostingWalk<'a> {
         for kin in &term.kin {
             self.read_form(kin, weight * KIN_WORTH)?;
         }
-        Ok(weight)
+        let is_unknown = list.is_empty();
+        let mut related = Vec::new();
+        if is_unknown || self.effort.is_asked {
+            related = related::translated_forms(&term.exact);
+        }
+        if is_unknown && related.is_empty() && self.effort.is_asked && term.can_be_mistyped() {
+            related = related::similar_words(self.connection, &term.exact)?;
+        }
+        for form in &related {
+            self.read_form(form, weight * KIN_WORTH)?;
+        }
+        Ok((weight, related))
     }
 
     fn read_form(&mut self, form: &str, weight: f32) -> Result<()> {

@@ -48,6 +48,8 @@ pub(super) struct NoteRanker<'a> {
 pub(super) struct TermWeights {
     pub(super) words: Vec<f32>,
     pub(super) joins: Vec<f32>,
+    /// Forms of words that are related to each word: in another language, or spelt alike.
+    pub(super) related: Vec<Vec<String>>,
 }
 
 /// Query words and compound that a form stands for.
@@ -96,6 +98,7 @@ impl<'a> NoteRanker<'a> {
             term.stem.iter().for_each(|stem| add(stem, STEM_WORTH));
             term.kin.iter().for_each(|other| add(other, KIN_WORTH));
             term.head.iter().for_each(|head| add(head, HEAD_WORTH));
+            weights.related[n].iter().for_each(|other| add(other, KIN_WORTH));
         }
         for (n, join) in terms.joins.iter().enumerate() {
             for form in join.kin.iter().copied().chain([&*join.exact]) {

@@ -1,9 +1,10 @@
 //! Terms of a query: its words, the compounds that they may form, and their synonyms: short and long
 //! names, two spellings, verbs that no stemmer brings together. Only queries are expanded by these.
 
+use crate::memory::lang::dictionary;
 use crate::memory::lang::forms::{HEAD, STEM, WordStemmer, head, is_request_word, is_stop_word};
 use crate::memory::lang::lexicon;
-use crate::memory::lang::tokenizer::{WordSort, tokenize};
+use crate::memory::lang::tokenizer::{WordSort, is_unspaced, tokenize};
 
 /// Maximum number of words of a query.
 const MOST: usize = 40;
@@ -110,6 +111,11 @@ impl QueryTerm {
             && !is_request_word(&self.exact)
     }
 
+    /// True if it is a word that may be a mistyped other one.
+    pub(super) fn can_be_mistyped(&self) -> bool {
+        matches!(self.sort, WordSort::Plain | WordSort::Part) && self.exact.len() >= 4
+    }
+
     /// Returns the form with the most rows, its beginning aside.
     pub(super) fn widest_form(&self) -> &str {
         self.stem.as_deref().unwrap_or(&self.exact)
@@ -142,6 +148,12 @@ impl QueryWords {
             pairs = if sort == WordSort::Pair { pairs + 1 } else { 0 };
         });
         let count = said.words.len();
+        // Longer words of scripts without spaces, which the index has in pairs.
+        for run in text.split(|c| !is_unspaced(c)).filter(|run| !run.is_empty()) {
+            let words = dictionary::words_in_run(run).into_iter();
+            let longer = words.filter(|word| word.chars().count() > 2);
+            said.words.extend(longer.map(|word| (word.to_owned(), WordSort::Whole)));
+        }
         if count <= MOST_JOINED {
             (1..count).for_each(|start| said.push_join(start - 1..start + 1));
             if (3..=5).contains(&count) {

@@ -90,6 +90,7 @@ fn a_topic_counts_as_words() {
 #[test]
 fn what_was_put_anew_is_found_by_its_new_words_only() {
     let memory = Memory::of(["we use yarn"]);
+    memory.0.execute("UPDATE notes SET text = 'we use pnpm'", []).unwrap();
     recoup_core::memory::recall::search::index_note(&memory.0, 1, "we use pnpm", None).unwrap();
     assert_eq!(memory.find("pnpm"), [1]);
     assert_eq!(memory.find("yarn"), [0_i64; 0]);

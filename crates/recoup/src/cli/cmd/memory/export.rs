@@ -7,7 +7,7 @@ use recoup_core::base::fsx;
 use recoup_core::memory::team;
 use recoup_core::memory::team::{MergedRules, OmittedNote, RuleContribution, RuleDiff, TeamRules};
 use recoup_core::memory::{
-    NoteFilter, NoteId, NoteImportReport, NoteScope, export_notes, parse_export,
+    NoteFilter, NoteId, NoteImportReport, NoteScope, ParsedExport, export_notes, parse_export,
 };
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
@@ -69,7 +69,7 @@ impl ExportArgs {
 impl ImportArgs {
     pub(super) fn run(self, app: &App) -> CommandResult {
         let bytes = input::file_or_stdin(&self.file)?;
-        let notes = parse_export(&input::decode_utf8("FILE", bytes)?)?;
+        let ParsedExport { notes, skipped } = parse_export(&input::decode_utf8("FILE", bytes)?)?;
         let memory = app.memory_for_writing()?;
         let NoteImportReport { added, known } = memory.import(&notes)?;
         // Best effort: the memories are stored, and the next command tries again.
@@ -77,11 +77,22 @@ impl ImportArgs {
         let scopes: Vec<_> = notes.iter().map(|note| note.scope.clone()).collect();
         app.refresh_mirrors(&scopes);
         if self.json {
-            ui::json(&serde_json::json!({ "added": added, "known": known }))?;
+            let skipped: Vec<_> = skipped
+                .iter()
+                .map(|it| serde_json::json!({ "line": it.line, "why": it.why }))
+                .collect();
+            ui::json(&serde_json::json!({ "added": added, "known": known, "skipped": skipped }))?;
         } else {
-            ui::say(format_args!("Imported {added}; {known} already known"));
+            for it in &skipped {
+                ui::error(format_args!("line {}: {}", it.line, it.why));
+            }
+            let left_out = match skipped.len() {
+                0 => String::new(),
+                count => format!("; {count} skipped"),
+            };
+            ui::say(format_args!("Imported {added}; {known} already known{left_out}"));
         }
-        Ok(CommandAnswer::Yes)
+        Ok(if skipped.is_empty() { CommandAnswer::Yes } else { CommandAnswer::No })
     }
 }
 

@@ -108,7 +108,10 @@ fn row(scopes: &ScopeNames, note: &Note) -> Vec<String> {
         format!("{scope}{paths}"),
         note.status.to_string(),
         note.source.to_string(),
-        note.text.clone(),
+        match note.until.as_deref().filter(|until| !note.text.contains(until)) {
+            Some(until) => format!("{} ({until})", note.text),
+            None => note.text.clone(),
+        },
     ]
 }
 
@@ -141,6 +144,8 @@ impl NoteIdArgs {
             ("quote", report.quote),
             ("paths", report.paths),
             ("topic", report.topic),
+            ("until", report.until),
+            ("ends", report.ends_at),
             ("superseded by", report.superseded_by),
         ];
         fields.extend(some.into_iter().filter_map(|(name, value)| Some((name, value?))));

@@ -7,6 +7,7 @@ mod export;
 mod forget;
 mod list;
 mod report;
+mod review;
 mod sync;
 
 use clap::{Args, Subcommand};
@@ -42,6 +43,8 @@ enum MemoryCommand {
     Restore(NoteIdArgs),
     /// Make a candidate an active rule
     Promote(NoteIdArgs),
+    /// Decide about candidates one by one: keep, drop or edit each
+    Review(review::ReviewArgs),
     /// Stop using a memory, but keep it
     Retire(NoteIdArgs),
     /// Show or clear the checkpoint of the work in this project; exit 1 if none is saved
@@ -92,6 +95,7 @@ impl MemoryArgs {
             MemoryCommand::Edit(args) => args.run(app),
             MemoryCommand::Restore(args) => args.restore(app),
             MemoryCommand::Promote(args) => args.promote(app),
+            MemoryCommand::Review(args) => args.run(app),
             MemoryCommand::Retire(args) => args.retire(app),
             MemoryCommand::Checkpoint(args) => args.run(app),
             MemoryCommand::Dedup(args) => args.run(app),
@@ -116,6 +120,12 @@ pub(super) struct NoteReport {
     scope: String,
     paths: Option<String>,
     topic: Option<String>,
+    /// The end of its validity, in the user's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
+    /// The time of that end, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ends_at: Option<String>,
     status: NoteStatus,
     evidence: u64,
     created_at: String,
@@ -138,6 +148,8 @@ impl NoteReport {
             scope: note.scope.to_string(),
             paths: note.paths.clone(),
             topic: note.topic.clone(),
+            until: note.until.clone(),
+            ends_at: note.ends.map(|end| end.to_string()),
             status: note.status,
             evidence: note.evidence,
             created_at: note.created.to_string(),

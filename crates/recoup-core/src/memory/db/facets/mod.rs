@@ -15,11 +15,15 @@
 //! Words beyond a topic's own are part of the topic: "in Go", "for the web package". So a rule for
 //! one thing leaves another's alone.
 
+mod change;
 mod facts;
 mod words;
 
 use crate::memory::lang::families::{FAMILIES, ValueFamily};
 use words::{TopicWord, WordPolarity};
+
+pub use change::{is_same_word, telling_words};
+pub(crate) use change::{says_change, unified_words};
 
 /// Maximum bytes of a topic; longer statements are prose.
 const LONGEST: usize = 160;
@@ -59,7 +63,15 @@ pub fn overturns(newer: &str, older: &str) -> bool {
     let (new, old) = (words::statement_words(newer), words::statement_words(older));
     let same_topic = topic_from_words(&new).is_some_and(|it| Some(it) == topic_from_words(&old));
     let same_words = word_topic(&new).is_some_and(|it| Some(it) == word_topic(&old));
-    same_topic || same_words
+    same_topic || same_words || change::ends_by_change(newer, older)
+}
+
+/// True if two statements on one topic say the same: neither opposes the other, and both give the
+/// same values.
+pub(crate) fn restates(one: &str, other: &str) -> bool {
+    derive_topic(one).is_some_and(|topic| derive_topic(other) == Some(topic))
+        && !is_opposed(one, other)
+        && change::has_same_values(one, other)
 }
 
 /// Returns the index keys of a statement. If one of two statements [`overturns`] the other, they

@@ -1,7 +1,7 @@
 //! Topics of facts and locations: a subject and its attribute, without the value.
 
-use crate::memory::db::topic::words::{TopicWord, WordPolarity};
-use crate::memory::db::topic::{qualified_topic, remaining_words};
+use crate::memory::db::facets::words::{TopicWord, WordPolarity};
+use crate::memory::db::facets::{qualified_topic, remaining_words};
 use crate::memory::lang::word_lists::is_one_of;
 
 /// Attributes of which a thing has one.
