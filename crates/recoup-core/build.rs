@@ -168,12 +168,12 @@ impl WordSource {
         }
         for (name, lines) in &self.phrases {
             let name = name.to_uppercase();
-            let text = lines.join("\n");
-            let starts = format!("WordClasses::{name}_START");
+            let (text, buckets) = bucketed(lines);
             out += "#[allow(dead_code, reason = \"a list of phrases is data\")]\n";
             writeln!(
                 out,
-                "pub(crate) static {name}: PhraseList = PhraseList::new({text:?}, {starts});"
+                "pub(crate) static {name}: PhraseList = \
+                 PhraseList::new({text:?}, &{buckets:?}, WordClasses::{name}_START);"
             )
             .expect("memory");
         }
@@ -193,4 +193,26 @@ fn first_words(phrase: Option<&str>) -> Vec<String> {
         }
     }
     words
+}
+
+/// Puts phrases that may begin with the same byte together: the text of all, and for each byte where
+/// its phrases begin and end.
+fn bucketed(phrases: &[String]) -> (String, Vec<(u8, usize, usize)>) {
+    let mut by_byte: BTreeMap<u8, Vec<&str>> = BTreeMap::new();
+    for phrase in phrases {
+        let mut bytes: Vec<u8> =
+            first_words(Some(phrase)).iter().filter_map(|word| word.bytes().next()).collect();
+        bytes.sort_unstable();
+        bytes.dedup();
+        for byte in bytes {
+            by_byte.entry(byte).or_default().push(phrase);
+        }
+    }
+    let (mut text, mut buckets) = (String::new(), Vec::new());
+    for (byte, phrases) in by_byte {
+        let start = text.len();
+        text += &phrases.join("\n");
+        buckets.push((byte, start, text.len()));
+    }
+    (text, buckets)
 }

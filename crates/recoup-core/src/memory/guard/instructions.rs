@@ -67,7 +67,9 @@ fn is_hostile(text: &str) -> bool {
     let classes = tokens.iter().fold(C::NONE, |all, token| all.or(token.classes));
     // Most statements have none of the objects: nothing more to do.
     if !classes.has(OBJECTS) {
-        return false;
+        let sentences = || split_at(&tokens, ClauseEnd::Sentence);
+        return classes.has(C::PERSONA)
+            || (classes.has(C::HOSTILE_START) && sentences().any(names_hostile_phrase));
     }
     let statement = StatementView { text: &text, all: &tokens, classes };
     // The ends of sentences may be there to hide it.
@@ -78,8 +80,6 @@ fn is_hostile(text: &str) -> bool {
 /// Classes of which every hostile statement has one.
 const OBJECTS: C = C::TOLD
     .or(C::RULES)
-    .or(C::HOSTILE_START)
-    .or(C::PERSONA)
     .or(C::USER)
     .or(C::PERMISSION)
     .or(C::SAFETY)
@@ -89,6 +89,9 @@ const OBJECTS: C = C::TOLD
     .or(C::LIE)
     .or(C::PASSED)
     .or(C::SECRET);
+
+/// Classes of which every statement about who commands has one.
+const COMMANDS: C = C::SERVE.or(C::ORDERS).or(C::TOLD).or(C::SOURCE).or(C::USER);
 
 /// A statement, and the classes of all its words.
 struct StatementView<'a, 't> {
@@ -109,7 +112,7 @@ impl StatementView<'_, '_> {
             || (has(C::HIDE, C::USER) && hides(sentence))
             || (classes.has(C::PERMISSION.or(C::ASK).or(C::APPROVED)) && permits(sentence))
             || (has(C::SAFETY, C::DISABLE) && self.disables(sentence))
-            || commands(sentence, classes)
+            || (classes.has(COMMANDS) && commands(sentence, classes))
             || (classes.has(C::LIE.or(C::PASSED)) && lies(sentence))
             || (has(C::SEND, C::SECRET) && self.sends_secrets(sentence))
             || classes.has(C::PERSONA)

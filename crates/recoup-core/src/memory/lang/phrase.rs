@@ -20,33 +20,47 @@ const SMALL: WordClasses = WordClasses::STOP
     .or(WordClasses::BEFORE)
     .or(WordClasses::ALL);
 
-/// Phrase patterns, one a line.
+/// Phrase patterns, those together that may begin with the same byte.
 #[derive(Debug)]
 pub(crate) struct PhraseList {
+    /// The patterns, one a line.
     text: &'static str,
+    /// First bytes, in order, each with the part of the text that has its patterns.
+    buckets: &'static [(u8, u32, u32)],
     /// Class of the words that one of them may begin with.
     starts: WordClasses,
 }
 
 impl PhraseList {
-    pub(crate) const fn new(text: &'static str, starts: WordClasses) -> Self {
-        Self { text, starts }
+    pub(crate) const fn new(
+        text: &'static str,
+        buckets: &'static [(u8, u32, u32)],
+        starts: WordClasses,
+    ) -> Self {
+        Self { text, buckets, starts }
+    }
+
+    /// The patterns with which a text may begin whose first word is `word`.
+    fn candidates(&self, word: &str) -> impl Iterator<Item = &'static str> {
+        let bucket = word.bytes().next().filter(|_| lexicon::is_in(word, self.starts));
+        let bucket = bucket.and_then(|byte| {
+            let at = self.buckets.binary_search_by_key(&byte, |it| it.0).ok()?;
+            Some(self.buckets[at])
+        });
+        let text = bucket.map(|(_, start, end)| &self.text[start as usize..end as usize]);
+        text.into_iter().flat_map(|text| text.split('\n'))
     }
 
     /// Returns how many words the longest phrase takes with which `words` begin.
     pub(crate) fn matched_start(&self, words: &[&str]) -> Option<usize> {
-        if !lexicon::is_in(words.first()?, self.starts) {
-            return None;
-        }
-        self.text.split('\n').filter_map(|pattern| match_words(pattern, words)).max()
+        self.candidates(words.first()?).filter_map(|pattern| match_words(pattern, words)).max()
     }
 
-    /// True if the first words are one of these phrases, and nothing follows.
+    /// True if the words are one of these phrases, and nothing else.
     pub(crate) fn is_whole(&self, words: &[&str]) -> bool {
-        let is_whole =
-            |pattern: &str| match_words(pattern.trim_end_matches(" $"), words) == Some(words.len());
-        words.first().is_some_and(|word| lexicon::is_in(word, self.starts))
-            && self.text.split('\n').any(is_whole)
+        let Some(first) = words.first() else { return false };
+        self.candidates(first)
+            .any(|pattern| match_words(pattern.trim_end_matches(" $"), words) == Some(words.len()))
     }
 
     /// Returns the first place among tokens where one of these phrases occurs.

@@ -24,11 +24,11 @@ pub(crate) struct Token<'t> {
     pub(crate) classes: WordClasses,
     /// True if no white space is before it: a part of a name, as `rs` in `lib.rs`.
     pub(crate) is_glued: bool,
-    /// What ends behind it.
+    /// The end behind it, if any.
     pub(crate) ends: ClauseEnd,
 }
 
-/// What ends behind a word.
+/// End of a clause or a sentence behind a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum ClauseEnd {
     #[default]
@@ -120,7 +120,7 @@ fn continues_word(text: &str, at: usize, c: char) -> bool {
     }
 }
 
-/// What ends at a character, given the one behind it.
+/// Returns the end that a character marks, given the one behind it.
 fn end_at(c: char, behind: Option<char>) -> ClauseEnd {
     let is_apart =
         || behind.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '”' | ')'));

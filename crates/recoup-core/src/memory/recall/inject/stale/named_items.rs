@@ -1,5 +1,7 @@
 //! Names in a statement: paths, scripts, and commands that are run by name.
 
+use crate::memory::lang::fold::is_apostrophe;
+use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::word_lists::is_one_of;
 
 /// Something that a project may have.
@@ -43,10 +45,7 @@ impl NamedItem {
 }
 
 /// Words of statements about something that is not there yet, or must not be.
-const NOT_YET: &str = "not never no don't dont avoid without instead ignore delete remove removed rename renamed \
-move moved create creates created put place write writes add generate generates generated \
-save store stored output outputs emit make name named call called new branch branches \
-exclude nicht nie keine jamais nunca";
+const NOT_YET: WordClasses = WordClasses::ABSENT.or(WordClasses::NEGATION);
 
 /// Directories that are generated or private to one person, which come and go.
 const MADE: &str = "dist build out target node_modules vendor coverage tmp temp logs log cache .cache .venv venv \
@@ -75,8 +74,8 @@ pub(super) fn find_named_items(statement: &str) -> Vec<NamedItem> {
         (0..words.len()).filter_map(|at| recipe_at(&words, at)).collect();
     let is_about_later = || {
         words.iter().enumerate().any(|(at, word)| {
-            let plain = word.text.replace('\u{2019}', "'").to_ascii_lowercase();
-            is_one_of(&plain, NOT_YET) && !(plain == "make" && recipe_at(&words, at).is_some())
+            let plain = word.text.replace(is_apostrophe, "").to_ascii_lowercase();
+            lexicon::is_in(&plain, NOT_YET) && !(plain == "make" && recipe_at(&words, at).is_some())
         })
     };
     let mut paths = (0..words.len()).filter_map(|at| path_at(&words, at)).peekable();
