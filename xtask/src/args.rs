@@ -20,6 +20,8 @@ Tasks:
   eval secrets       accuracy of secret detection, with every error
   eval retrieval     quality of memory search, against plain BM25; --verbose lists misses
   eval memory        changes of mind, retractions, scopes, ends, refusals; --verbose lists errors
+  eval capture       what is heard in labelled prompts: precision, recall, spans and time, by form
+                     and language (--working, --errors)
   eval classify      accuracy of the prompt classifier: every error of the working half,
                      only figures of the frozen half; --working skips the frozen half,
                      --errors lists its errors (after which nobody may tune for it)
@@ -60,6 +62,8 @@ pub(crate) enum Subject {
         verbose: bool,
     },
     Classify(Prompts),
+    /// Statements heard in prompts.
+    Capture(Prompts),
 }
 
 /// Which prompts are read, and of which errors are told.
@@ -127,13 +131,18 @@ fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> 
             let (verbose, rest) = flag(arguments, "--verbose");
             return nothing_more(rest).map(|()| Task::Eval(Subject::Memory { verbose }));
         }
-        Some(subject) if subject == "classify" => return classify(arguments),
+        Some(subject) if subject == "classify" => {
+            return prompts(arguments).map(|which| Task::Eval(Subject::Classify(which)));
+        }
+        Some(subject) if subject == "capture" => {
+            return prompts(arguments).map(|which| Task::Eval(Subject::Capture(which)));
+        }
         Some(other) => {
             return Err(usage(&format!("unknown evaluation `{}`", other.display())));
         }
         None => {
             return Err(usage(
-                "no subject given: `eval secrets`, `eval retrieval`, `eval memory` or `eval classify`",
+                "no subject given: `eval secrets`, `eval retrieval`, `eval memory`, `eval capture` or `eval classify`",
             ));
         }
     };
@@ -154,14 +163,14 @@ fn flag(
     (arguments.next_if(|argument| argument == name).is_some(), arguments)
 }
 
-fn classify(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
+fn prompts(mut arguments: impl Iterator<Item = OsString>) -> Result<Prompts, Failure> {
     let which = match arguments.next() {
         None => Prompts::Both,
         Some(option) if option == "--errors" => Prompts::BothWithErrors,
         Some(option) if option == "--working" => Prompts::Working,
         Some(other) => return Err(unexpected(&other)),
     };
-    nothing_more(arguments).map(|()| Task::Eval(Subject::Classify(which)))
+    nothing_more(arguments).map(|()| which)
 }
 
 fn nothing_more(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {

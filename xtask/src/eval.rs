@@ -28,11 +28,12 @@ pub(crate) fn run(subject: &Subject) -> Result<ExitCode, Failure> {
         Subject::Memory { verbose: false } => ("eval_memory", Vec::new()),
         Subject::Memory { verbose: true } => ("eval_memory", vec!["--verbose".into()]),
         Subject::Classify(which) => ("eval_classify", classify(*which)),
+        Subject::Capture(which) => ("eval_capture", capture(*which)),
     };
     let mut arguments =
         vec!["run", "--quiet", "--locked", "-p", "recoup-core", "--example", example];
     // It measures time, and makes ten models.
-    if matches!(subject, Subject::Classify(_)) {
+    if matches!(subject, Subject::Classify(_) | Subject::Capture(_)) {
         arguments.push("--release");
     }
     workspace::cargo(arguments)
@@ -41,6 +42,14 @@ pub(crate) fn run(subject: &Subject) -> Result<ExitCode, Failure> {
         .status()
         .map(process::exit_code)
         .map_err(|error| Failure::Task(format!("cargo could not be started: {error}")))
+}
+
+fn capture(which: Prompts) -> Vec<String> {
+    match which {
+        Prompts::Both => Vec::new(),
+        Prompts::BothWithErrors => vec!["--errors".into()],
+        Prompts::Working => vec!["--working".into()],
+    }
 }
 
 fn classify(which: Prompts) -> Vec<String> {

@@ -5,7 +5,7 @@
 use crate::memory::capture::phrases::{PhraseKey, PhraseLine, PhraseTable, count};
 
 /// Concepts and their phrases, separated by `|`.
-const TABLE: &[PhraseLine] = &[
+pub(super) const TABLE: &[PhraseLine] = &[
     (
         "ALWAYS",
         "always|allways|alwyas|every time|each time|every single time|without exception|no exceptions|at all times|immer|stets|jedes mal|grundsätzlich|ausnahmslos|toujours|à chaque fois|systématiquement|siempre|cada vez|sempre|toda vez|ogni volta|いつも|常に|必ず|毎回|总是|始终|一律|务必|每次|永远都|一定要|一直",

@@ -179,6 +179,26 @@ const MAKES: &str = " build create make write implement design develop scaffold 
 const LEADS: &str = " please pls ok okay now can you could hey hi so and then bitte ";
 const ONE: &str = " a an the me us new this some my our ein eine un une uno una um uma ";
 
+/// True for verbs that ask for work on a text.
+fn works_on_text(token: &SentenceToken) -> bool {
+    is_one_of(&token.word, WORKS_ON) || RUN_WORKS_ON.iter().any(|it| token.word.starts_with(it))
+}
+
+/// True for a sentence of a text that is to be worked on, of a specification, or of a single order.
+pub(super) fn is_foreign_text(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> bool {
+    let asks = |header: usize| {
+        read.tokens[header].iter().find(|token| !leads(token)).is_some_and(works_on_text)
+    };
+    let own = &read.tokens[at];
+    let is_cited = own.iter().any(|token| token.class == "@QUOTE")
+        && own.iter().any(|token| token.is("SAYS") || token.is("SOURCE"));
+    is_cited
+        || is_introduced(outline, read, at)
+        || is_specified(outline, read, at)
+        || outline.units[at].header.is_some_and(asks)
+        || one_off::is_one_off_request(&outline.units[at].text, &read.tokens[at])
+}
+
 /// True behind "summarise: …", "I found this in the wiki: …", up to the end of the paragraph.
 fn is_introduced(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> bool {
     let paragraph = outline.units[at].paragraph;
@@ -188,10 +208,6 @@ fn is_introduced(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> 
         let Some(colon) = own.iter().position(|token| token.class == ":") else { return false };
         let (head, behind) = own.split_at(colon);
         let first = head.iter().find(|token| !leads(token));
-        let works_on_text = |token: &SentenceToken| {
-            is_one_of(&token.word, WORKS_ON)
-                || RUN_WORKS_ON.iter().any(|it| token.word.starts_with(it))
-        };
         let came = |token: &SentenceToken| token.word.split(' ').any(|it| is_one_of(it, CAME_BY));
         let is_source = |token: &SentenceToken| {
             token.is("THIS")

@@ -57,7 +57,7 @@ const ASKS: &[&str] = &[
 ];
 
 /// First words that refer to what was said before.
-const POINTS_BACK: &[&str] = &[
+pub(super) const POINTS_BACK: &[&str] = &[
     "it", "that", "this", "which", "even", "not", "why", "and", "as", "like", "you", "because",
     "since", "they", "although", "though", "so", "what", "das", "es", "ça", "eso", "isso",
 ];
@@ -369,7 +369,16 @@ pub(super) fn path_glob(statement: &str) -> Option<String> {
     let named = words.get(at + 1)?.trim_matches(['`', ',', ':', ';', '.']);
     let edge = at == 0 || at + 2 == words.len();
     let is_place = words[..at].iter().any(|word| PLACES.contains(&word.to_lowercase().as_str()));
-    if !edge || is_place || named.contains("://") || named.starts_with(['/', '~', '@']) {
+    if !edge || is_place {
+        return None;
+    }
+    glob_of(named)
+}
+
+/// Glob of the files that a path or a pattern names; none for a single file.
+pub(super) fn glob_of(named: &str) -> Option<String> {
+    let named = named.trim_matches(['`', ',', ':', ';']).trim_end_matches('.');
+    if named.contains("://") || named.starts_with(['/', '~', '@']) {
         return None;
     }
     let plain = named.trim_start_matches("./");

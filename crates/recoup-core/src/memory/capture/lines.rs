@@ -1,6 +1,8 @@
 //! Classification of a prompt's lines by their look: prose, list items, and text that nobody typed
 //! as a sentence: code, logs, quotes, chats, tables, diffs.
 
+use std::ops::Range;
+
 /// Kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PromptLineKind {
@@ -211,6 +213,24 @@ pub(super) fn classify_lines(text: &str) -> Vec<(&str, PromptLineKind)> {
     all
 }
 
+/// Ranges of a text that nobody typed as sentences: code, logs, quotes, chats.
+pub(super) fn hidden_ranges(text: &str) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut behind = 0;
+    for (line, kind) in classify_lines(text) {
+        let from = behind + text[behind..].find(line).unwrap_or(0);
+        behind = from + line.len();
+        if !matches!(kind, PromptLineKind::Code | PromptLineKind::Foreign) {
+            continue;
+        }
+        match ranges.last_mut() {
+            Some(last) if text[last.end..from].trim().is_empty() => last.end = behind,
+            _ => ranges.push(from..behind),
+        }
+    }
+    ranges
+}
+
 fn kind(line: &str) -> PromptLineKind {
     let plain = line.trim();
     if plain.is_empty() {
@@ -301,9 +321,8 @@ fn looks_like_code(plain: &str) -> bool {
 /// True if a line begins with a time, a level, or a place in a file.
 fn is_log(plain: &str) -> bool {
     let bytes = plain.as_bytes();
-    let digits = |range: std::ops::Range<usize>| {
-        bytes.get(range).is_some_and(|it| it.iter().all(u8::is_ascii_digit))
-    };
+    let digits =
+        |range: Range<usize>| bytes.get(range).is_some_and(|it| it.iter().all(u8::is_ascii_digit));
     let date = digits(0..4) && bytes.get(4) == Some(&b'-') && digits(5..7);
     let clock = |at: usize| {
         digits(at..at + 2) && bytes.get(at + 2) == Some(&b':') && digits(at + 3..at + 5)

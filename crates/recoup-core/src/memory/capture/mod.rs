@@ -23,6 +23,8 @@ mod outline;
 mod phrases;
 mod report;
 mod signs;
+mod tagged;
+pub mod tagger;
 mod tokens;
 pub mod training;
 pub mod transcript;
@@ -36,6 +38,7 @@ pub use model::ClassifierModel;
 use model::{ClassOdds, NONE, RE_ASK};
 use outline::PromptOutline;
 use signs::LastingSign;
+use tagged::TaggedPrompt;
 
 /// Least score of a sentence that is kept.
 const SURE: f32 = 0.5;
@@ -99,9 +102,35 @@ pub struct ClassifiedStatement {
     pub lasting: bool,
 }
 
-/// Classifies a user's prompt.
+/// Classifies a user's prompt, by its sentences and by the tagger, which reads it whole.
 pub fn classify(prompt: &str) -> PromptClassification {
-    classify_with(prompt, &ClassifierModel::shipped())
+    let by_sentence = classify_with(prompt, &ClassifierModel::shipped());
+    if by_sentence.refused.is_some() {
+        return by_sentence;
+    }
+    let open = private_text::without_private_and_opted_out(prompt);
+    let text = outline::readable_text(&open);
+    let tagged = TaggedPrompt::of(&text);
+    let is_new = by_sentence.sayings.is_empty() && by_sentence.doubtful.is_empty();
+    let outline = PromptOutline::of(&open);
+    let read = features::TokenizedPrompt::of(&outline);
+    let units = || 0..outline.units.len();
+    let text_of = |at: usize| outline.units[at].text.as_str();
+    let foreign = units().filter(|at| exclusion::is_foreign_text(&outline, &read, *at));
+    let foreign: Vec<&str> = foreign.map(text_of).collect();
+    let announced = units().filter(|at| announced::is_item_to_keep(&outline, &read, *at));
+    let announced: Vec<&str> = announced.map(text_of).collect();
+    let combined = tagged.combine(by_sentence, &text, &foreign, &announced);
+    let has_any = !(combined.sayings.is_empty() && combined.doubtful.is_empty());
+    if is_new && has_any && speaks_of_instructions(&outline) {
+        let refused = (!combined.sayings.is_empty()).then_some(RefusalReason::Instructions);
+        return PromptClassification {
+            re_ask: combined.re_ask,
+            refused,
+            ..PromptClassification::default()
+        };
+    }
+    combined
 }
 
 /// Classifies a prompt with other weights.

@@ -59,6 +59,14 @@ fn head_and_tail(text: &str) -> (&str, &str) {
     (head, tail)
 }
 
+/// Text of a prompt that the tagger reads: without machine text, and of a long one the beginning
+/// and the end.
+pub(super) fn readable_text(text: &str) -> String {
+    let text = without_machine_text(text);
+    let (head, tail) = head_and_tail(&text);
+    if tail.is_empty() { head.to_owned() } else { [head, "\n\n", tail].concat() }
+}
+
 impl PromptOutline {
     /// Outlines a prompt that has nothing private in it.
     pub(super) fn of(text: &str) -> Self {

@@ -3,8 +3,11 @@
 
 use crate::memory::capture::features;
 use crate::memory::capture::features::TokenizedPrompt;
+use crate::memory::capture::lines;
 use crate::memory::capture::model;
 use crate::memory::capture::outline::PromptOutline;
+use crate::memory::capture::tagger::concept_table::ConceptTable;
+use crate::memory::capture::tagger::tokens::PromptTokens;
 use crate::memory::guard::private_text;
 
 pub use crate::memory::capture::features::{BUCKETS, HashedFeature};
@@ -57,4 +60,9 @@ pub fn prompt_score(prompt: &str, model: &super::ClassifierModel) -> f32 {
         )
     };
     (0..outline.units.len()).filter(fits).map(odds).fold(0.0, f32::max)
+}
+
+/// Returns the tokens of a prompt as the tagger reads them.
+pub fn read_tokens(prompt: &str, concepts: &ConceptTable<'_>) -> PromptTokens {
+    PromptTokens::of(prompt, &lines::hidden_ranges(prompt), concepts)
 }

@@ -1,0 +1,94 @@
+//! Makes the weights of the tagger from the training prompts: `cargo run --profile eval -p
+//! recoup-core --example train_capture`. The same corpora give the same bytes.
+#![allow(clippy::print_stdout, reason = "a report for the terminal")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a developer's command: it writes one file of the source tree"
+)]
+
+#[path = "../tests/corpus/prompts/mod.rs"]
+mod prompts;
+
+use std::path::Path;
+
+use prompts::augment::PromptMixer;
+use prompts::gradients::{AdamOptimizer, GradientSum, TaggerModel, TrainingPass};
+use prompts::lessons::PromptLesson;
+use prompts::numbers::NumberSource;
+use recoup_core::memory::capture::tagger::concept_table::ConceptTable;
+use recoup_core::memory::capture::tagger::network::TaggerWeights;
+
+const ROUNDS: usize = 14;
+const BATCH: usize = 32;
+const RATE: f32 = 0.002;
+/// Steps in which the rate grows to its full value.
+const WARM_UP: f32 = 200.0;
+/// Share by which the mean of the weights approaches them, every fourth step.
+const AVERAGING: f32 = 0.01;
+
+#[allow(clippy::cast_precision_loss, reason = "small numbers")]
+fn main() {
+    let entries = ConceptTable::compile();
+    let concepts = ConceptTable::new(&entries);
+    let training = prompts::load("training");
+    let mixer = PromptMixer::new(&training);
+    let mut numbers = NumberSource(7);
+    let mut model = TaggerModel::new(&mut numbers);
+    let mut mean = model.clone();
+    let mut optimizer = AdamOptimizer::new();
+    let mut sums = [GradientSum::new(), GradientSum::new()];
+    let mut order: Vec<usize> = (0..training.len()).collect();
+    let all = ROUNDS * training.len().div_ceil(BATCH);
+    let mut step = 0;
+    for round in 0..ROUNDS {
+        numbers.shuffle(&mut order);
+        let mut loss = 0.0;
+        for batch in order.chunks(BATCH) {
+            let seed = numbers.next();
+            let vary = |(number, at): (usize, &usize)| {
+                let mut own =
+                    NumberSource(seed ^ (number as u64 + 1).wrapping_mul(0x1234_5678_9abc_def1));
+                PromptLesson::of(&mixer.vary(*at, &mut own), &concepts)
+            };
+            let mut lessons: Vec<PromptLesson> = batch.iter().enumerate().map(vary).collect();
+            lessons.retain(|lesson| !lesson.tokens.tokens.is_empty());
+            let tokens: usize = lessons.iter().map(|lesson| lesson.tokens.tokens.len()).sum();
+            let pass = TrainingPass {
+                model: &model,
+                reversed: &model.reversed_layers(),
+                per_token: 1.0 / tokens as f32,
+                per_prompt: 1.0 / lessons.len() as f32,
+            };
+            // Two halves of the batch: as many as there are sums, whatever the machine.
+            std::thread::scope(|scope| {
+                for (half, sum) in sums.iter_mut().enumerate() {
+                    let (pass, lessons) = (&pass, &lessons);
+                    scope.spawn(move || {
+                        let mut numbers = NumberSource(seed ^ (half as u64 + 77));
+                        sum.clear();
+                        lessons
+                            .iter()
+                            .skip(half)
+                            .step_by(2)
+                            .for_each(|lesson| pass.learn(lesson, &mut numbers, sum));
+                    });
+                }
+            });
+            let [first, second] = &mut sums;
+            first.add(second);
+            loss += first.loss;
+            let done = step as f32 / all as f32;
+            let falling = f32::midpoint(1.0, (std::f32::consts::PI * done).cos()).max(0.02);
+            optimizer.step(&mut model, first, RATE * (step as f32 / WARM_UP).min(1.0) * falling);
+            step += 1;
+            if step % 4 == 0 {
+                mean.approach(&model, AVERAGING);
+            }
+        }
+        println!("round {round}: loss {:.4}", loss / order.len().div_ceil(BATCH) as f32);
+    }
+    let bytes = TaggerWeights::write(&entries, &mean.parameters, &mean.embeddings);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/memory/capture/tagger/weights.bin");
+    std::fs::write(&path, &bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    println!("{} bytes, learnt from {} prompts", bytes.len(), training.len());
+}

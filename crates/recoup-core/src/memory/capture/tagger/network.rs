@@ -1,0 +1,296 @@
+//! Network of the tagger: embeddings, residual convolutions, and heads for tokens, spans and the
+//! whole prompt. The weights are read in place; `train_capture` writes them.
+//!
+//! ```text
+//! "RCT1" | n: u32 | n phrases (hash u32, concept u8) | parameters: (scale f32, 64 × i16)… | row scales: f32… | rows: 64 × i8…
+//! ```
+
+use crate::memory::capture::tagger::concept_table::{ConceptTable, ENTRY};
+use crate::memory::capture::tagger::decoding;
+use crate::memory::capture::tagger::tokens::{PromptTokens, ROWS};
+
+/// Channels of a token.
+pub const WIDTH: usize = 64;
+/// Distance between the three inputs of each convolution.
+pub const DILATIONS: [usize; 4] = [1, 2, 4, 8];
+/// Layer that is given the mean of all tokens.
+pub const CONTEXT_LAYER: usize = 2;
+/// Outputs of a span: to be kept, five kinds, three flags.
+pub const SPAN_OUTPUTS: usize = 9;
+/// Outputs of a prompt: something is kept, asked again, something is taken back.
+pub const PROMPT_OUTPUTS: usize = 3;
+/// Outputs of a token: inside a span, first, last.
+pub const TOKEN_OUTPUTS: usize = 3;
+
+/// Parameters of a convolution: three matrices and a bias.
+pub const LAYER: usize = 3 * WIDTH * WIDTH + WIDTH;
+/// First parameter of the matrix for the mean of all tokens.
+pub const CONTEXT_AT: usize = DILATIONS.len() * LAYER;
+/// First parameter of the head for tokens.
+pub const TOKEN_AT: usize = CONTEXT_AT + WIDTH * WIDTH;
+/// First parameter of the attention by which a prompt is pooled.
+pub const ATTENTION_AT: usize = TOKEN_AT + TOKEN_OUTPUTS * (WIDTH + 1);
+/// First parameter of the head for prompts.
+pub const PROMPT_AT: usize = ATTENTION_AT + WIDTH;
+/// First parameter of the hidden layer for spans: matrices for span and prompt, and a bias.
+pub const HIDDEN_AT: usize = PROMPT_AT + PROMPT_OUTPUTS * (WIDTH + 1);
+/// First parameter of the head for spans.
+pub const SPAN_AT: usize = HIDDEN_AT + 2 * WIDTH * WIDTH + WIDTH;
+/// Number of parameters beside the embeddings.
+pub const PARAMETERS: usize = SPAN_AT + SPAN_OUTPUTS * (WIDTH + 1);
+
+const MAGIC: &[u8; 4] = b"RCT1";
+const BLOCK: usize = 4 + 2 * WIDTH;
+const BLOCKS: usize = PARAMETERS.div_ceil(WIDTH);
+
+/// Weights that are part of the program.
+static SHIPPED: &[u8] = include_bytes!("weights.bin");
+
+/// Vector of a token.
+pub type TokenVector = [f32; WIDTH];
+
+/// Weights of the network, read in place.
+#[derive(Debug, Clone, Copy)]
+pub struct TaggerWeights<'a> {
+    concepts: ConceptTable<'a>,
+    parameters: &'a [u8],
+    scales: &'a [u8],
+    rows: &'a [u8],
+}
+
+/// A span of tokens, and the probabilities of its outputs.
+#[derive(Debug, Clone)]
+pub struct TaggedSpan {
+    /// Tokens of the span.
+    pub tokens: std::ops::Range<usize>,
+    /// Probabilities: to be kept, the five kinds, the three flags.
+    pub outputs: [f32; SPAN_OUTPUTS],
+}
+
+/// Output of the network for a prompt.
+#[derive(Debug, Clone, Default)]
+pub struct TaggerOutput {
+    /// Probabilities: something is kept, asked again, something is taken back.
+    pub prompt: [f32; PROMPT_OUTPUTS],
+    /// Spans in their order.
+    pub spans: Vec<TaggedSpan>,
+}
+
+impl TaggerWeights<'static> {
+    /// Returns the weights that are part of the program.
+    pub fn shipped() -> Option<Self> {
+        Self::read(SHIPPED)
+    }
+}
+
+impl<'a> TaggerWeights<'a> {
+    /// Reads weights; none if the bytes have another layout.
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        let rest = bytes.strip_prefix(MAGIC)?;
+        let (count, rest) = rest.split_first_chunk::<4>()?;
+        let count = u32::from_le_bytes(*count) as usize;
+        let (concepts, rest) = rest.split_at_checked(count * ENTRY)?;
+        let (parameters, rest) = rest.split_at_checked(BLOCKS * BLOCK)?;
+        let (scales, rows) = rest.split_at_checked(ROWS * 4)?;
+        let fits = rows.len() == ROWS * WIDTH;
+        fits.then_some(Self { concepts: ConceptTable::new(concepts), parameters, scales, rows })
+    }
+
+    /// Writes weights in the layout of [`Self::read`].
+    pub fn write(concepts: &[u8], parameters: &[f32], embeddings: &[f32]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        let count = u32::try_from(concepts.len() / ENTRY).unwrap_or_default();
+        bytes.extend(count.to_le_bytes());
+        bytes.extend_from_slice(concepts);
+        let scale_of = |values: &[f32], most: f32| {
+            values.iter().fold(1e-9_f32, |largest, it| largest.max(it.abs())) / most
+        };
+        for block in parameters.chunks(WIDTH) {
+            let scale = scale_of(block, f32::from(i16::MAX));
+            bytes.extend(scale.to_le_bytes());
+            for at in 0..WIDTH {
+                let value = block.get(at).copied().unwrap_or_default();
+                #[expect(clippy::cast_possible_truncation, reason = "the scale keeps it in range")]
+                bytes.extend(((value / scale).round() as i16).to_le_bytes());
+            }
+        }
+        let scales: Vec<f32> =
+            embeddings.chunks(WIDTH).map(|row| scale_of(row, f32::from(i8::MAX))).collect();
+        bytes.extend(scales.iter().flat_map(|scale| scale.to_le_bytes()));
+        for (row, scale) in embeddings.chunks(WIDTH).zip(&scales) {
+            #[expect(clippy::cast_possible_truncation, reason = "the scale keeps it in range")]
+            bytes.extend(row.iter().map(|value| ((value / scale).round() as i8).cast_unsigned()));
+        }
+        bytes
+    }
+
+    /// Phrases of the concepts.
+    pub const fn concepts(&self) -> ConceptTable<'a> {
+        self.concepts
+    }
+
+    fn parameters(&self) -> Vec<f32> {
+        let mut all = Vec::with_capacity(BLOCKS * WIDTH);
+        for block in self.parameters.chunks_exact(BLOCK) {
+            let (scale, values) = block.split_at(4);
+            let scale = f32::from_le_bytes([scale[0], scale[1], scale[2], scale[3]]);
+            let (values, _) = values.as_chunks::<2>();
+            all.extend(values.iter().map(|it| f32::from(i16::from_le_bytes(*it)) * scale));
+        }
+        all
+    }
+
+    fn add_row(&self, row: usize, weight: f32, sum: &mut TokenVector) {
+        let (scales, _) = self.scales.as_chunks::<4>();
+        let weight = weight * f32::from_le_bytes(scales[row]);
+        for (sum, value) in sum.iter_mut().zip(&self.rows[row * WIDTH..(row + 1) * WIDTH]) {
+            *sum += weight * f32::from(value.cast_signed());
+        }
+    }
+
+    /// Reads the tokens of a prompt.
+    pub fn tag(&self, tokens: &PromptTokens) -> TaggerOutput {
+        let count = tokens.tokens.len();
+        if count == 0 {
+            return TaggerOutput::default();
+        }
+        let parameters = self.parameters();
+        let mut vectors = vec![[0.0; WIDTH]; count];
+        for (at, vector) in vectors.iter_mut().enumerate() {
+            tokens.weigh_rows(at, false, |row, weight| self.add_row(row, weight, vector));
+        }
+        let mut outputs = vec![[0.0; WIDTH]; count];
+        for (layer, dilation) in DILATIONS.into_iter().enumerate() {
+            let (matrices, bias) =
+                parameters[layer * LAYER..(layer + 1) * LAYER].split_at(3 * WIDTH * WIDTH);
+            let mut bias: TokenVector = std::array::from_fn(|at| bias[at]);
+            if layer == CONTEXT_LAYER {
+                let mean = mean_vector(&vectors);
+                let context = multiply(&mean, &parameters[CONTEXT_AT..TOKEN_AT]);
+                bias.iter_mut().zip(context).for_each(|(bias, it)| *bias += it);
+            }
+            convolve(&vectors, dilation, matrices, &mut outputs);
+            for (vector, output) in vectors.iter_mut().zip(&outputs) {
+                for at in 0..WIDTH {
+                    vector[at] += (output[at] + bias[at]).max(0.0);
+                }
+            }
+        }
+        self.read_heads(tokens, &vectors, &parameters)
+    }
+
+    #[expect(clippy::unused_self, reason = "the heads belong to the weights")]
+    fn read_heads(
+        &self,
+        tokens: &PromptTokens,
+        vectors: &[TokenVector],
+        parameters: &[f32],
+    ) -> TaggerOutput {
+        let tags: Vec<[f32; TOKEN_OUTPUTS]> = vectors
+            .iter()
+            .map(|vector| linear(vector, &parameters[TOKEN_AT..ATTENTION_AT]).map(sigmoid))
+            .collect();
+        let pooled = pool_by_attention(vectors, &parameters[ATTENTION_AT..PROMPT_AT]);
+        let prompt = linear(&pooled, &parameters[PROMPT_AT..HIDDEN_AT]).map(sigmoid);
+        let (for_span, rest) = parameters[HIDDEN_AT..SPAN_AT].split_at(WIDTH * WIDTH);
+        let (for_prompt, bias) = rest.split_at(WIDTH * WIDTH);
+        let from_prompt = multiply(&pooled, for_prompt);
+        let spans = decoding::decode_spans(tokens, &tags).into_iter().map(|span| {
+            let own = multiply(&mean_vector(&vectors[span.clone()]), for_span);
+            let hidden = std::array::from_fn(|at| (own[at] + from_prompt[at] + bias[at]).max(0.0));
+            let outputs = linear(&hidden, &parameters[SPAN_AT..PARAMETERS]);
+            TaggedSpan { tokens: span, outputs: probabilities(outputs) }
+        });
+        TaggerOutput { prompt, spans: spans.collect() }
+    }
+}
+
+/// Logistic function.
+pub fn sigmoid(value: f32) -> f32 {
+    1.0 / (1.0 + (-value).exp())
+}
+
+/// Probabilities of a span's outputs: the kinds exclude each other, the others do not.
+pub fn probabilities(outputs: [f32; SPAN_OUTPUTS]) -> [f32; SPAN_OUTPUTS] {
+    let highest = outputs[1..6].iter().copied().fold(f32::MIN, f32::max);
+    let sum: f32 = outputs[1..6].iter().map(|it| (it - highest).exp()).sum();
+    std::array::from_fn(|at| match at {
+        1..6 => (outputs[at] - highest).exp() / sum,
+        _ => sigmoid(outputs[at]),
+    })
+}
+
+/// Outputs of a linear layer: its rows, then its biases.
+fn linear<const N: usize>(input: &TokenVector, parameters: &[f32]) -> [f32; N] {
+    let (rows, bias) = parameters.split_at(N * WIDTH);
+    std::array::from_fn(|at| dot(input, &rows[at * WIDTH..(at + 1) * WIDTH]) + bias[at])
+}
+
+/// Scalar product.
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Product of a vector and a matrix, which is stored by inputs.
+pub fn multiply(input: &TokenVector, matrix: &[f32]) -> TokenVector {
+    let mut output = [0.0; WIDTH];
+    for (value, row) in input.iter().zip(matrix.chunks_exact(WIDTH)) {
+        for (sum, weight) in output.iter_mut().zip(row) {
+            *sum += value * weight;
+        }
+    }
+    output
+}
+
+/// Mean of some vectors.
+pub fn mean_vector(vectors: &[TokenVector]) -> TokenVector {
+    let mut mean = [0.0; WIDTH];
+    for vector in vectors {
+        mean.iter_mut().zip(vector).for_each(|(sum, it)| *sum += it);
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a prompt has thousands of tokens at most")]
+    let count = vectors.len().max(1) as f32;
+    mean.map(|sum| sum / count)
+}
+
+fn pool_by_attention(vectors: &[TokenVector], attention: &[f32]) -> TokenVector {
+    let scores: Vec<f32> = vectors.iter().map(|vector| dot(vector, attention)).collect();
+    let highest = scores.iter().copied().fold(f32::MIN, f32::max);
+    let shares: Vec<f32> = scores.iter().map(|score| (score - highest).exp()).collect();
+    let sum: f32 = shares.iter().sum();
+    let mut pooled = [0.0; WIDTH];
+    for (vector, share) in vectors.iter().zip(&shares) {
+        pooled.iter_mut().zip(vector).for_each(|(all, it)| *all += share / sum * it);
+    }
+    pooled
+}
+
+/// Convolution of width three, without bias: four tokens at a time, so that a weight is loaded once.
+pub fn convolve(
+    inputs: &[TokenVector],
+    dilation: usize,
+    matrices: &[f32],
+    outputs: &mut [TokenVector],
+) {
+    const ZERO: TokenVector = [0.0; WIDTH];
+    for (number, group) in outputs.chunks_mut(4).enumerate() {
+        let mut sums = [[0.0_f32; WIDTH]; 4];
+        for (tap, matrix) in matrices.chunks_exact(WIDTH * WIDTH).enumerate() {
+            let input = |token: usize| {
+                let at = (number * 4 + token + tap * dilation).checked_sub(dilation);
+                at.and_then(|at| inputs.get(at)).unwrap_or(&ZERO)
+            };
+            let (a, b, c, d) = (input(0), input(1), input(2), input(3));
+            for (at, row) in matrix.as_chunks::<WIDTH>().0.iter().enumerate() {
+                let (a, b, c, d) = (a[at], b[at], c[at], d[at]);
+                for (output, weight) in row.iter().enumerate() {
+                    sums[0][output] += a * weight;
+                    sums[1][output] += b * weight;
+                    sums[2][output] += c * weight;
+                    sums[3][output] += d * weight;
+                }
+            }
+        }
+        group.copy_from_slice(&sums[..group.len()]);
+    }
+}

@@ -1,0 +1,208 @@
+//! Variants of a prompt: beside others, cut, with fillers, without punctuation, in small letters,
+//! mistyped.
+
+use std::collections::BTreeMap;
+
+use super::numbers::NumberSource;
+use super::{LabelledPrompt, PromptMark};
+
+/// Longest prompt that is joined with another, in bytes.
+const JOINED: usize = 900;
+
+/// Fillers by language; the first list is for all others.
+const FILLERS: &[(&str, &str)] = &[
+    (
+        "en",
+        "so |um |btw |ok |okay so |also |hey |hey, |hmm |right, |by the way, |well, |and |oh and |please |hi! |just |uh |one thing: |note: |fyi |ok. |thanks. |great, |nice. |yeah |anyway |so yeah ",
+    ),
+    ("de", "übrigens, |Übrigens: |also |äh |ok, |und |bitte |hallo, |noch was: "),
+    ("fr", "au fait, |bon |ok |alors |euh |et |bonjour, "),
+    ("es", "por cierto, |bueno |vale, |oye |eh |y |hola, "),
+    ("pt", "aliás, |bom, |ok |então |e |oi, "),
+    ("it", "comunque |a proposito, |ok |allora |e |ciao, "),
+    ("nl", "trouwens, |oké |dus |en |hoi, "),
+    ("ru", "кстати, |ну |ок |так, |и |привет, "),
+    ("pl", "a propos, |ok |no to |i |cześć, "),
+    ("tr", "bu arada |tamam |yani |ve "),
+    ("sv", "förresten, |ok |alltså "),
+    ("uk", "до речі, |ок |ну "),
+    ("ko", "아 그리고 |음 |참고로 |그리고 "),
+    ("zh", "对了，|另外，|嗯，|顺便说一下，"),
+    ("ja", "ちなみに、|えっと、|あと、|なお、"),
+];
+
+/// Prompts to learn from, and where those of each language are.
+pub(crate) struct PromptMixer<'a> {
+    prompts: &'a [LabelledPrompt],
+    by_language: BTreeMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> PromptMixer<'a> {
+    pub(crate) fn new(prompts: &'a [LabelledPrompt]) -> Self {
+        let mut by_language: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, prompt) in prompts.iter().enumerate() {
+            by_language.entry(&prompt.lang).or_default().push(at);
+        }
+        Self { prompts, by_language }
+    }
+
+    /// Returns a variant of the prompt at `at`.
+    pub(crate) fn vary(&self, at: usize, numbers: &mut NumberSource) -> LabelledPrompt {
+        let mut prompt = self.prompts[at].clone();
+        if numbers.chance(0.1) {
+            prompt = cut_to_sentences(&prompt, numbers).unwrap_or(prompt);
+        }
+        if numbers.chance(0.18) {
+            let others = &self.by_language[prompt.lang.as_str()];
+            let other = &self.prompts[*numbers.pick(others)];
+            prompt = join_prompts(&prompt, other, numbers).unwrap_or(prompt);
+        }
+        if numbers.chance(0.08) {
+            prompt = add_filler(&prompt, numbers).unwrap_or(prompt);
+        }
+        if numbers.chance(0.05) {
+            prompt = rewrite(&prompt, |behind, c, text| {
+                let stands_last = behind.chars().next().is_none_or(char::is_whitespace);
+                if !(stands_last && ".,!?;:".contains(c)) {
+                    text.push(c);
+                }
+            });
+        }
+        if numbers.chance(0.06) {
+            prompt = rewrite(&prompt, |_, c, text| text.extend(c.to_lowercase()));
+        }
+        if numbers.chance(0.08) {
+            prompt = mistype(&prompt, numbers);
+        }
+        prompt
+    }
+}
+
+fn is_inside_mark(prompt: &LabelledPrompt, at: usize) -> bool {
+    prompt.marks.iter().any(|mark| mark.span.start < at && at < mark.span.end)
+}
+
+/// Positions where a sentence or a line begins.
+fn sentence_starts(text: &str) -> Vec<usize> {
+    let is_start = |at: usize| {
+        let before = &text[..at];
+        before.ends_with('\n') || [". ", "! ", "? "].iter().any(|stop| before.ends_with(stop))
+    };
+    text.char_indices().map(|(at, _)| at).filter(|at| *at == 0 || is_start(*at)).collect()
+}
+
+/// Some neighbouring sentences of a prompt, unless that cuts a mark.
+fn cut_to_sentences(prompt: &LabelledPrompt, numbers: &mut NumberSource) -> Option<LabelledPrompt> {
+    let mut borders = sentence_starts(&prompt.text);
+    borders.push(prompt.text.len());
+    if borders.len() < 4 || prompt.text.contains("```") || prompt.re_ask {
+        return None;
+    }
+    let first = numbers.below(borders.len() - 1);
+    let last = first + 1 + numbers.below(borders.len() - 1 - first);
+    let (from, to) = (borders[first], borders[last]);
+    if is_inside_mark(prompt, from) || is_inside_mark(prompt, to) || to - from < 12 {
+        return None;
+    }
+    let text = prompt.text[from..to].trim_end().to_owned();
+    let marks = prompt
+        .marks
+        .iter()
+        .filter(|mark| mark.span.start >= from && mark.span.end <= from + text.len());
+    let marks = marks
+        .map(|mark| PromptMark {
+            span: mark.span.start - from..mark.span.end - from,
+            ..mark.clone()
+        })
+        .collect();
+    (!text.trim().is_empty()).then(|| LabelledPrompt { text, marks, ..prompt.clone() })
+}
+
+/// Two prompts, one behind the other.
+fn join_prompts(
+    one: &LabelledPrompt,
+    other: &LabelledPrompt,
+    numbers: &mut NumberSource,
+) -> Option<LabelledPrompt> {
+    let is_long = one.text.len() > JOINED || other.text.len() > JOINED;
+    let contradicts =
+        (one.re_ask && !other.marks.is_empty()) || (other.re_ask && !one.marks.is_empty());
+    if is_long || contradicts {
+        return None;
+    }
+    let (first, second) = if numbers.chance(0.5) { (one, other) } else { (other, one) };
+    let between: &[&str] = if first.text.contains('\n') {
+        &["\n\n", "\n"]
+    } else if first.text.ends_with(['.', '!', '?', '。']) {
+        &[" ", "\n", "\n\n", " "]
+    } else {
+        &[". ", "\n", "\n\n", ", ", " ", " - ", ". "]
+    };
+    let mut joined = first.clone();
+    joined.text.push_str(between[numbers.below(between.len())]);
+    let from = joined.text.len();
+    joined.text.push_str(&second.text);
+    let moved = |mark: &PromptMark| PromptMark {
+        span: mark.span.start + from..mark.span.end + from,
+        ..mark.clone()
+    };
+    joined.marks.extend(second.marks.iter().map(moved));
+    joined.re_ask |= second.re_ask;
+    Some(joined)
+}
+
+fn add_filler(prompt: &LabelledPrompt, numbers: &mut NumberSource) -> Option<LabelledPrompt> {
+    let starts = sentence_starts(&prompt.text);
+    let at = *numbers.pick(&starts);
+    let in_code = prompt.text[..at].matches("```").count() % 2 == 1;
+    if is_inside_mark(prompt, at) || in_code {
+        return None;
+    }
+    let fillers = FILLERS.iter().find(|it| it.0 == prompt.lang).unwrap_or(&FILLERS[0]).1;
+    let fillers: Vec<&str> = fillers.split('|').collect();
+    let filler = *numbers.pick(&fillers);
+    let mut filled = prompt.clone();
+    filled.text.insert_str(at, filler);
+    for mark in &mut filled.marks {
+        if mark.span.start >= at {
+            mark.span = mark.span.start + filler.len()..mark.span.end + filler.len();
+        }
+    }
+    Some(filled)
+}
+
+fn mistype(prompt: &LabelledPrompt, numbers: &mut NumberSource) -> LabelledPrompt {
+    let letters = prompt.text.chars().count().max(1);
+    #[allow(clippy::cast_precision_loss, reason = "a prompt is short")]
+    let rate = (1 + letters / 60) as f32 / letters as f32;
+    rewrite(prompt, |_, c, text| {
+        if !(c.is_ascii_alphabetic() && numbers.chance(rate)) {
+            return text.push(c);
+        }
+        match numbers.below(3) {
+            0 => {}
+            1 => text.extend([c, c]),
+            _ => text.push(char::from(b'a' + u8::try_from(numbers.below(26)).unwrap_or_default())),
+        }
+    })
+}
+
+/// Rewrites a prompt character by character; the marks stay where they are.
+fn rewrite(
+    prompt: &LabelledPrompt,
+    mut write: impl FnMut(&str, char, &mut String),
+) -> LabelledPrompt {
+    let mut text = String::with_capacity(prompt.text.len());
+    let mut moved = vec![0; prompt.text.len() + 1];
+    for (at, c) in prompt.text.char_indices() {
+        moved[at] = text.len();
+        write(&prompt.text[at + c.len_utf8()..], c, &mut text);
+    }
+    moved[prompt.text.len()] = text.len();
+    let mut marks = prompt.marks.clone();
+    for mark in &mut marks {
+        mark.span = moved[mark.span.start]..moved[mark.span.end];
+    }
+    marks.retain(|mark| !mark.span.is_empty());
+    LabelledPrompt { text, marks, ..prompt.clone() }
+}
