@@ -34,8 +34,6 @@ const ENDING: usize = 8;
 /// Reading of a prompt by the tagger.
 #[derive(Debug, Default)]
 pub(super) struct TaggedPrompt {
-    /// Probability that something is to be kept.
-    pub(super) worth: f32,
     /// Probability that the user asks again.
     pub(super) re_ask: f32,
     /// End of what was read, in bytes.
@@ -63,7 +61,7 @@ impl TaggedPrompt {
         tokens.tokens.truncate(MOST_TOKENS);
         let TaggerOutput { prompt: [worth, re_ask, _], spans } = weights.tag(&tokens);
         let read_to = tokens.tokens.last().map_or(0, |last| last.span.end);
-        let mut tagged = Self { worth, re_ask, read_to, ..Self::default() };
+        let mut tagged = Self { re_ask, read_to, ..Self::default() };
         let sentences = sentence_ranges(text, &tokens);
         let bytes = |range: Range<usize>| {
             tokens.tokens[range.start].span.start..tokens.tokens[range.end - 1].span.end
@@ -124,8 +122,8 @@ impl TaggedPrompt {
             })
         };
         // If most of a prompt is rules, so are the sentences among them.
-        let agreed = by_sentence.sayings.iter().filter(|it| agrees(it)).count();
-        let is_trusted = is_short || (agreed >= 3 && agreed * 2 > by_sentence.sayings.len());
+        let count = by_sentence.sayings.iter().filter(|it| agrees(it)).count();
+        let is_trusted = is_short || (count >= 3 && count * 2 > by_sentence.sayings.len());
         let mut heard: Vec<Range<usize>> = Vec::new();
         heard.extend(foreign.iter().filter_map(|it| text.find(it).map(|at| at..at + it.len())));
         for mut statement in by_sentence.sayings {

@@ -161,14 +161,14 @@ fn add_filler(prompt: &LabelledPrompt, numbers: &mut NumberSource) -> Option<Lab
     let fillers = FILLERS.iter().find(|it| it.0 == prompt.lang).unwrap_or(&FILLERS[0]).1;
     let fillers: Vec<&str> = fillers.split('|').collect();
     let filler = *numbers.pick(&fillers);
-    let mut filled = prompt.clone();
-    filled.text.insert_str(at, filler);
-    for mark in &mut filled.marks {
+    let mut longer = prompt.clone();
+    longer.text.insert_str(at, filler);
+    for mark in &mut longer.marks {
         if mark.span.start >= at {
             mark.span = mark.span.start + filler.len()..mark.span.end + filler.len();
         }
     }
-    Some(filled)
+    Some(longer)
 }
 
 fn mistype(prompt: &LabelledPrompt, numbers: &mut NumberSource) -> LabelledPrompt {

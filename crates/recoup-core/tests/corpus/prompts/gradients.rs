@@ -263,14 +263,16 @@ impl TrainingPass<'_> {
                 let mean = multiply_back(&bias, &parameters[CONTEXT_AT..TOKEN_AT]);
                 #[allow(clippy::cast_precision_loss, reason = "a prompt has few tokens")]
                 let share = 1.0 / back.len() as f32;
-                back.iter_mut().for_each(|it| add_scaled(it, share, &mean));
+                for it in &mut back {
+                    add_scaled(it, share, &mean);
+                }
             }
             gradients.iter_mut().zip(&back).for_each(|(all, it)| add_scaled(all, 1.0, it));
         }
         for (at, gradient) in gradients.iter_mut().enumerate() {
             gradient.iter_mut().zip(&trace.masks[0][at]).for_each(|(value, mask)| *value *= mask);
             lesson.tokens.weigh_rows(at, trace.without_word[at], |row, weight| {
-                sum.add_row(row, weight, gradient)
+                sum.add_row(row, weight, gradient);
             });
         }
     }

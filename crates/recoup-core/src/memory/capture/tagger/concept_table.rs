@@ -77,6 +77,7 @@ const fn extend(hash: u64, row: u32) -> u64 {
     (hash ^ row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
 const fn fold_hash(hash: u64) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
