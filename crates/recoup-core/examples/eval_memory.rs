@@ -84,7 +84,7 @@ impl MemoryScene {
     }
 
     fn say(&self, text: &str) {
-        self.clock.advance(std::time::Duration::from_secs(60));
+        self.clock.advance(std::time::Duration::from_mins(1));
         let statement =
             Statement::new(NoteKind::Preference, text, NoteSource::User, self.scope.clone());
         let _ = self.memory.record(&statement);

@@ -36,7 +36,7 @@ fn main() {
             tell_miss(question, ranks[0], &notes);
         }
     }
-    for half in ["working"] {
+    for half in ["working", "frozen"] {
         print_small_set(half, verbose && half == "working");
     }
     println!("{} notes, {} queries\n", notes.len(), questions.len());

@@ -43,8 +43,9 @@ impl TextVector {
             }
         });
         for run in text.split(|c| !is_unspaced(c)).filter(|run| !run.is_empty()) {
-            let words = dictionary::words_in_run(run);
-            words.into_iter().for_each(|word| add_translation(word, &mut sum));
+            for word in dictionary::words_in_run(run) {
+                add_translation(word, &mut sum);
+            }
         }
         let length = sum.iter().map(|it| it * it).sum::<f32>().sqrt();
         (length > 0.0).then(|| Self(sum.map(|it| it / length)))
@@ -71,7 +72,9 @@ fn add_word(word: &str, sum: &mut [f32; DIMENSIONS]) {
         pieces.push(piece);
         at = end;
     }
-    pieces.into_iter().for_each(|piece| add_piece(piece, share, sum));
+    for piece in pieces {
+        add_piece(piece, share, sum);
+    }
 }
 
 fn add_translation(word: &str, sum: &mut [f32; DIMENSIONS]) {
