@@ -19,8 +19,6 @@ const MAYBE: f32 = 0.3;
 /// Least score with which the tagger agrees to a sentence, or at least doubts.
 const AGREED: f32 = 0.5;
 const DOUBTED: f32 = 0.1;
-/// Confidence from which a sentence that is said to last needs no agreement.
-const CLEAR: f32 = 0.9;
 /// Least probability of a request to do something again.
 const ASKED_AGAIN: f32 = 0.5;
 /// Longest quote; of a longer sentence only the statement is quoted.
@@ -111,11 +109,7 @@ impl TaggedPrompt {
             Some(from..from + statement.quote.len())
         };
         let agrees = |statement: &ClassifiedStatement| {
-            let enough = match statement.lasting {
-                true if statement.confidence >= CLEAR => 0.0,
-                true => DOUBTED,
-                false => AGREED,
-            };
+            let enough = if statement.lasting { 0.0 } else { AGREED };
             // The tagger has no say about what it has not read.
             place(statement).is_some_and(|place| {
                 place.start >= self.read_to || self.score_within(&place) >= enough
@@ -163,7 +157,8 @@ impl TaggedPrompt {
             }
         }
         for (statement, score) in doubtful {
-            let is_known = combined.doubtful.iter().any(|it| it.quote == statement.quote);
+            let mut known = combined.sayings.iter().chain(&combined.doubtful);
+            let is_known = known.any(|it| it.quote == statement.quote || it.text == statement.text);
             if !is_known && (is_short || score >= DOUBTED) {
                 combined.doubtful.push(statement);
             }

@@ -110,12 +110,12 @@ fn what_is_no_statement_takes_back_its_own_note_and_no_other() {
 fn what_nobody_was_sure_about_is_remembered_if_the_model_is() {
     let home = Home::new();
     let server = finding(&["pnpm"]);
-    let prompt = "add a field for the owner to the form\nfrom now on use pnpm instead of npm";
+    let prompt = "maybe pnpm rather than npm for this repo, I think";
     assert_eq!(says_to(&home, &server, "one", prompt), "");
     // A hook that is installed twice tells of a prompt twice.
     assert_eq!(says_to(&home, &server, "one", prompt), "");
-    assert_eq!(asked(&server.question()), ["from now on use pnpm instead of npm"]);
-    assert_eq!(remembered(&home, "active"), ["from now on use pnpm instead of npm"]);
+    assert_eq!(asked(&server.question()), [prompt]);
+    assert_eq!(remembered(&home, "active"), [prompt]);
 }
 
 #[test]

@@ -203,6 +203,7 @@ DROP INDEX events_edited;
 DROP INDEX events_denied;
 DROP INDEX events_call;
 CREATE TABLE injections (context, note, at, times, lost);
+DROP TABLE note_ends;
 PRAGMA user_version = 1;
 ";
 

@@ -36,6 +36,7 @@ struct ChangeWords {
     to: HashSet<&'static str>,
     place: HashSet<&'static str>,
     within: HashSet<&'static str>,
+    subordinate: HashSet<&'static str>,
     light: HashSet<&'static str>,
     area: HashMap<&'static str, &'static str>,
     same: HashMap<&'static str, &'static str>,
@@ -81,6 +82,7 @@ static WORDS: LazyLock<ChangeWords> = LazyLock::new(|| {
         to: list("to").into_iter().collect(),
         place: list("place").into_iter().collect(),
         within: list("within").into_iter().collect(),
+        subordinate: list("subordinate").into_iter().collect(),
         light: list("light").into_iter().collect(),
         unspaced: unspaced.map(|(word, one)| (*word, *one)).collect(),
         area,
@@ -176,7 +178,12 @@ impl ChangeReading {
                 .filter_map(|cue| cue.find(&words, &joined))
                 .max_by_key(|(_, length)| *length)
         };
-        let (end, now) = (finds(&WORDS.end), finds(&WORDS.now));
+        // "before you stop" ends nothing.
+        let is_main = |(at, _): &(usize, usize)| {
+            let before = &words[..(*at).min(words.len())];
+            !before.iter().any(|word| WORDS.subordinate.contains(word))
+        };
+        let (end, now) = (finds(&WORDS.end).filter(is_main), finds(&WORDS.now));
         self.keeps |= finds(&WORDS.keep).is_some();
         self.is_new |= now.is_some();
         let is_cue = |at: usize| {
