@@ -21,10 +21,8 @@ Tasks:
   eval retrieval     quality of memory search, against plain BM25; --verbose lists misses
   eval memory        changes of mind, retractions, scopes, ends, refusals; --verbose lists errors
   eval capture       what is heard in labelled prompts: precision, recall, spans and time, by form
-                     and language (--working, --errors)
-  eval classify      accuracy of the prompt classifier: every error of the working half,
-                     only figures of the frozen half; --working skips the frozen half,
-                     --errors lists its errors (after which nobody may tune for it)
+                     and language; --working skips the frozen half, --errors lists the errors of
+                     the working half
   tools [--full]     install the programs that tests need, and print where they are
   help               print this text";
 
@@ -61,7 +59,6 @@ pub(crate) enum Subject {
     Memory {
         verbose: bool,
     },
-    Classify(Prompts),
     /// Statements heard in prompts.
     Capture(Prompts),
 }
@@ -131,9 +128,6 @@ fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> 
             let (verbose, rest) = flag(arguments, "--verbose");
             return nothing_more(rest).map(|()| Task::Eval(Subject::Memory { verbose }));
         }
-        Some(subject) if subject == "classify" => {
-            return prompts(arguments).map(|which| Task::Eval(Subject::Classify(which)));
-        }
         Some(subject) if subject == "capture" => {
             return prompts(arguments).map(|which| Task::Eval(Subject::Capture(which)));
         }
@@ -142,7 +136,7 @@ fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> 
         }
         None => {
             return Err(usage(
-                "no subject given: `eval secrets`, `eval retrieval`, `eval memory`, `eval capture` or `eval classify`",
+                "no subject given: `eval secrets`, `eval retrieval`, `eval memory` or `eval capture`",
             ));
         }
     };
@@ -205,11 +199,11 @@ mod tests {
             assert_eq!(parsed(line), Ok(Task::Eval(Subject::Retrieval { verbose })));
         }
         for (line, which) in [
-            ("eval classify", Prompts::Both),
-            ("eval classify --errors", Prompts::BothWithErrors),
-            ("eval classify --working", Prompts::Working),
+            ("eval capture", Prompts::Both),
+            ("eval capture --errors", Prompts::BothWithErrors),
+            ("eval capture --working", Prompts::Working),
         ] {
-            assert_eq!(parsed(line), Ok(Task::Eval(Subject::Classify(which))));
+            assert_eq!(parsed(line), Ok(Task::Eval(Subject::Capture(which))));
         }
         assert_eq!(parsed("dist"), Ok(Task::Dist));
         assert_eq!(parsed("bench"), Ok(Task::Bench(Vec::new())));
@@ -239,8 +233,8 @@ mod tests {
             ("eval secrets now", "unexpected argument `now`"),
             ("eval secrets --verbose", "unexpected argument `--verbose`"),
             ("eval retrieval now", "unexpected argument `now`"),
-            ("eval classify --frozen", "unexpected argument `--frozen`"),
-            ("eval classify --errors now", "unexpected argument `now`"),
+            ("eval capture --frozen", "unexpected argument `--frozen`"),
+            ("eval capture --errors now", "unexpected argument `now`"),
         ];
         for (line, problem) in wrong {
             let Err(Failure::Usage(text)) = parsed(line) else { panic!("`{line}` was accepted") };

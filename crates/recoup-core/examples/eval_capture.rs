@@ -11,13 +11,17 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use prompts::LabelledPrompt;
-use recoup_core::memory::capture::{PromptClassification, classify};
+use recoup_core::memory::NoteScope;
+use recoup_core::memory::capture::{PromptReading, read_prompt};
+use recoup_core::memory::guard::private_text::PublicText;
 
 fn main() {
     let has = |name: &str| std::env::args().any(|it| it == name);
     report("working", has("--errors"));
     if !has("--working") {
         report("frozen", false);
+        // Short prompts of an older corpus: all of a prompt is marked, so only the first table counts.
+        report("short-frozen", false);
     }
 }
 
@@ -26,10 +30,10 @@ fn main() {
 struct GroupTally {
     wanted: usize,
     heard: usize,
-    active: usize,
     candidates: usize,
     others: usize,
     wrong: usize,
+    wrong_candidates: usize,
 }
 
 #[derive(Default)]
@@ -52,9 +56,9 @@ fn report(part: &str, errors: bool) {
     let mut times: Vec<f64> = Vec::new();
     for prompt in &all {
         let start = Instant::now();
-        let read = classify(&prompt.text);
+        let read = read_prompt(&PublicText::new(&prompt.text), &NoteScope::Universal);
         times.push(start.elapsed().as_secs_f64() * 1e6);
-        let kept = !read.sayings.is_empty();
+        let kept = read.sure().next().is_some();
         for group in
             ["all".to_owned(), format!("form {}", prompt.form), format!("lang {}", prompt.lang)]
         {
@@ -62,11 +66,11 @@ fn report(part: &str, errors: bool) {
             if prompt.is_kept() {
                 tally.wanted += 1;
                 tally.heard += usize::from(kept);
-                tally.active += usize::from(read.sayings.iter().any(|it| it.lasting));
-                tally.candidates += usize::from(!kept && !read.doubtful.is_empty());
+                tally.candidates += usize::from(!kept && !read.statements.is_empty());
             } else {
                 tally.others += 1;
                 tally.wrong += usize::from(kept);
+                tally.wrong_candidates += usize::from(!kept && !read.statements.is_empty());
             }
         }
         if errors && kept != prompt.is_kept() {
@@ -78,21 +82,21 @@ fn report(part: &str, errors: bool) {
     }
     println!("\n# {part}: {} prompts\n", all.len());
     println!(
-        "{:24}{:>7}{:>7}{:>8}{:>8}{:>7}{:>10}{:>8}{:>7}{:>11}",
-        "", "wanted", "heard", "recall", "active", "maybe", "others", "wrong", "share", "precision"
+        "{:24}{:>7}{:>7}{:>8}{:>7}{:>10}{:>8}{:>7}{:>7}{:>11}",
+        "", "wanted", "heard", "recall", "maybe", "others", "wrong", "share", "maybe", "precision"
     );
     for (name, it) in &groups {
         let share = |part: usize, all: usize| part as f64 / all.max(1) as f64;
         println!(
-            "{name:24}{:>7}{:>7}{:>8.3}{:>8}{:>7}{:>10}{:>8}{:>7.3}{:>11.3}",
+            "{name:24}{:>7}{:>7}{:>8.3}{:>7}{:>10}{:>8}{:>7.3}{:>7}{:>11.3}",
             it.wanted,
             it.heard,
             share(it.heard, it.wanted),
-            it.active,
             it.candidates,
             it.others,
             it.wrong,
             share(it.wrong, it.others),
+            it.wrong_candidates,
             share(it.heard, it.heard + it.wrong)
         );
     }
@@ -131,11 +135,11 @@ fn words(text: &str) -> Vec<String> {
 
 impl SpanTally {
     /// Compares each mark with the statement that has most words in common.
-    fn compare(&mut self, prompt: &LabelledPrompt, read: &PromptClassification) {
+    fn compare(&mut self, prompt: &LabelledPrompt, read: &PromptReading) {
         for mark in prompt.marks.iter().filter(|mark| mark.kind != prompts::RETRACTION) {
             let wanted = words(&prompt.text[mark.span.clone()]);
             let common = |text: &str| words(text).iter().filter(|it| wanted.contains(it)).count();
-            let best = read.sayings.iter().max_by_key(|it| common(&it.text));
+            let best = read.sure().max_by_key(|it| common(&it.text));
             let Some(best) = best.filter(|it| common(&it.text) * 3 > wanted.len()) else {
                 continue;
             };
@@ -155,7 +159,7 @@ impl SpanTally {
     }
 }
 
-fn print_error(prompt: &LabelledPrompt, read: &PromptClassification) {
+fn print_error(prompt: &LabelledPrompt, read: &PromptReading) {
     let fault = if prompt.is_kept() { "missed" } else { "kept" };
     println!(
         "{fault}: {} {} {}\n    {}",
@@ -164,10 +168,7 @@ fn print_error(prompt: &LabelledPrompt, read: &PromptClassification) {
         prompt.form,
         prompt.text.replace('\n', "\n    ")
     );
-    for it in &read.sayings {
-        println!("    said: {:.2} {}", it.confidence, it.text);
-    }
-    for it in &read.doubtful {
-        println!("    maybe: {:.2} {}", it.confidence, it.text);
+    for it in &read.statements {
+        println!("    {}: {}", if it.lasting { "said" } else { "maybe" }, it.text);
     }
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use recoup_core::base::clock::{ManualClock, Timestamp};
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::capture::classify;
+use recoup_core::memory::capture::{PromptReading, read_prompt};
+use recoup_core::memory::guard::private_text::PublicText;
 use recoup_core::memory::guard::refusal::{RefusalReason, statement_refusal};
 use recoup_core::memory::{
     EventOrigin, HookClient, Memory, NoteFilter, NoteKind, NoteScope, NoteSource, NoteStatus,
@@ -54,6 +55,14 @@ fn main() {
     }
 }
 
+fn project() -> NoteScope {
+    NoteScope::Project(ProjectId::parse(&"a".repeat(32)).expect("an id"))
+}
+
+fn read(prompt: &str) -> PromptReading {
+    read_prompt(&PublicText::new(prompt), &project())
+}
+
 fn lines<T: DeserializeOwned>(half: &str, name: &str) -> Vec<T> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/corpora/memory");
     let text = std::fs::read_to_string(folder.join(half).join(name)).expect("a set");
@@ -79,8 +88,7 @@ impl MemoryScene {
             Arc::new(clock.clone()),
             faults,
         );
-        let project = ProjectId::parse(&"a".repeat(32)).expect("an id");
-        Self { memory, scope: NoteScope::Project(project), clock, _dir: dir }
+        Self { memory, scope: project(), clock, _dir: dir }
     }
 
     fn say(&self, text: &str) {
@@ -131,7 +139,7 @@ fn measure_retractions(half: &str, tell: &dyn Fn(String)) {
     for case in lines::<TakenBack>(half, "retractions.jsonl") {
         let scene = MemoryScene::new();
         case.notes.iter().for_each(|note| scene.say(note));
-        let reading = classify(&case.prompt);
+        let reading = read(&case.prompt);
         let origin = EventOrigin {
             client: HookClient::ClaudeCode,
             session: "s".to_owned(),
@@ -164,18 +172,18 @@ struct ScopedRule {
 fn measure_scopes(half: &str, tell: &dyn Fn(String)) {
     let (mut everywhere, mut files) = (SetFigures::default(), SetFigures::default());
     for rule in lines::<ScopedRule>(half, "scopes.jsonl") {
-        let reading = classify(&rule.text);
-        let Some(kept) = reading.sayings.first().or(reading.doubtful.first()) else {
+        let reading = read(&rule.text);
+        let Some(kept) = reading.sure().chain(reading.doubtful()).next() else {
             tell(format!("not kept: {}", rule.text));
             continue;
         };
-        let is_right = kept.universal == (rule.scope == "universal");
+        let is_right = (kept.scope == NoteScope::Universal) == (rule.scope == "universal");
         everywhere.add(rule.scope == "universal", is_right);
-        let has_paths = kept.paths.is_some() == (rule.scope == "path");
+        let has_paths = kept.paths == rule.paths;
         files.add(rule.scope == "path", has_paths);
         if !(is_right && has_paths) {
-            let (universal, paths) = (kept.universal, &kept.paths);
-            tell(format!("{} {} {:?}: {universal} {paths:?}", rule.scope, rule.text, rule.paths));
+            let (scope, paths) = (&kept.scope, &kept.paths);
+            tell(format!("{} {} {:?}: {scope} {paths:?}", rule.scope, rule.text, rule.paths));
         }
     }
     everywhere.print("universal", "everywhere", "not everywhere");
@@ -191,8 +199,8 @@ struct EndingRule {
 fn measure_ends(half: &str, tell: &dyn Fn(String)) {
     let mut figures = SetFigures::default();
     for rule in lines::<EndingRule>(half, "ends.jsonl") {
-        let reading = classify(&rule.text);
-        let Some(kept) = reading.sayings.first().or(reading.doubtful.first()) else {
+        let reading = read(&rule.text);
+        let Some(kept) = reading.sure().chain(reading.doubtful()).next() else {
             tell(format!("not kept: {}", rule.text));
             continue;
         };

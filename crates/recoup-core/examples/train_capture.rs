@@ -11,12 +11,13 @@ mod prompts;
 
 use std::path::Path;
 
+use prompts::LabelledPrompt;
 use prompts::augment::PromptMixer;
 use prompts::gradients::{AdamOptimizer, GradientSum, TaggerModel, TrainingPass};
 use prompts::lessons::PromptLesson;
 use prompts::numbers::NumberSource;
 use recoup_core::memory::capture::tagger::concept_table::ConceptTable;
-use recoup_core::memory::capture::tagger::network::TaggerWeights;
+use recoup_core::memory::capture::tagger::network::{NETWORKS, TaggerWeights};
 
 const ROUNDS: usize = 14;
 const BATCH: usize = 32;
@@ -26,13 +27,24 @@ const WARM_UP: f32 = 200.0;
 /// Share by which the mean of the weights approaches them, every fourth step.
 const AVERAGING: f32 = 0.01;
 
-#[allow(clippy::cast_precision_loss, reason = "small numbers")]
 fn main() {
-    let entries = ConceptTable::compile();
-    let concepts = ConceptTable::new(&entries);
+    let entries = prompts::concept_table();
     let training = prompts::load("training");
-    let mixer = PromptMixer::new(&training);
-    let mut numbers = NumberSource(7);
+    let networks: [TaggerModel; NETWORKS] =
+        std::array::from_fn(|seed| train(&training, &entries, seed as u64 + 1));
+    let networks = networks.each_ref().map(|it| (&it.parameters[..], &it.embeddings[..]));
+    let bytes = TaggerWeights::write(&entries, networks);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/memory/capture/tagger/weights.bin");
+    std::fs::write(&path, &bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    println!("{} bytes, learnt from {} prompts", bytes.len(), training.len());
+}
+
+/// Trains a network.
+#[allow(clippy::cast_precision_loss, reason = "small numbers")]
+fn train(training: &[LabelledPrompt], entries: &[u8], seed: u64) -> TaggerModel {
+    let concepts = ConceptTable::new(entries);
+    let mixer = PromptMixer::new(training);
+    let mut numbers = NumberSource(seed);
     let mut model = TaggerModel::new(&mut numbers);
     let mut mean = model.clone();
     let mut optimizer = AdamOptimizer::new();
@@ -45,32 +57,36 @@ fn main() {
         let mut loss = 0.0;
         for batch in order.chunks(BATCH) {
             let seed = numbers.next();
-            let vary = |(number, at): (usize, &usize)| {
+            let lesson = |number: usize| {
                 let mut own =
                     NumberSource(seed ^ (number as u64 + 1).wrapping_mul(0x1234_5678_9abc_def1));
-                PromptLesson::of(&mixer.vary(*at, &mut own), &concepts)
+                let prompt = mixer.vary(batch[number], &mut own);
+                PromptLesson::of(&prompt, &concepts)
             };
-            let mut lessons: Vec<PromptLesson> = batch.iter().enumerate().map(vary).collect();
-            lessons.retain(|lesson| !lesson.tokens.tokens.is_empty());
-            let tokens: usize = lessons.iter().map(|lesson| lesson.tokens.tokens.len()).sum();
+            // Two halves of the batch: as many as there are sums, whatever the machine.
+            let halves: Vec<Vec<PromptLesson>> = std::thread::scope(|scope| {
+                let half = |half| {
+                    let is_read = |it: &PromptLesson| !it.tokens.tokens.is_empty();
+                    move || (half..batch.len()).step_by(2).map(lesson).filter(is_read).collect()
+                };
+                let running = [0, 1].map(|at| scope.spawn(half(at)));
+                running.map(|it| it.join().expect("no lesson panics")).into()
+            });
+            let lessons = || halves.iter().flatten();
+            let tokens: usize = lessons().map(|lesson| lesson.tokens.tokens.len()).sum();
             let pass = TrainingPass {
                 model: &model,
                 reversed: &model.reversed_layers(),
-                per_token: 1.0 / tokens as f32,
-                per_prompt: 1.0 / lessons.len() as f32,
+                per_token: 1.0 / tokens.max(1) as f32,
+                per_prompt: 1.0 / lessons().count().max(1) as f32,
             };
-            // Two halves of the batch: as many as there are sums, whatever the machine.
             std::thread::scope(|scope| {
-                for (half, sum) in sums.iter_mut().enumerate() {
-                    let (pass, lessons) = (&pass, &lessons);
+                for (at, (sum, half)) in sums.iter_mut().zip(&halves).enumerate() {
+                    let pass = &pass;
                     scope.spawn(move || {
-                        let mut numbers = NumberSource(seed ^ (half as u64 + 77));
+                        let mut numbers = NumberSource(seed ^ (at as u64 + 77));
                         sum.clear();
-                        lessons
-                            .iter()
-                            .skip(half)
-                            .step_by(2)
-                            .for_each(|lesson| pass.learn(lesson, &mut numbers, sum));
+                        half.iter().for_each(|lesson| pass.learn(lesson, &mut numbers, sum));
                     });
                 }
             });
@@ -87,8 +103,5 @@ fn main() {
         }
         println!("round {round}: loss {:.4}", loss / order.len().div_ceil(BATCH) as f32);
     }
-    let bytes = TaggerWeights::write(&entries, &mean.parameters, &mean.embeddings);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/memory/capture/tagger/weights.bin");
-    std::fs::write(&path, &bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    println!("{} bytes, learnt from {} prompts", bytes.len(), training.len());
+    mean
 }

@@ -3,11 +3,11 @@
 
 use recoup_core::Result;
 use recoup_core::memory::capture::transcript::bound_text;
-use recoup_core::memory::{EventDetails, EventTransaction, MemoryEventKind, RecordOutcome};
+use recoup_core::memory::{
+    EventDetails, EventTransaction, MemoryEventKind, RecordOutcome, Statement,
+};
 
 use super::wire;
-pub use crate::jobs::UserStatement;
-
 /// Digest of a prompt without its private parts; the same whether a hook or the transcript reports
 /// it.
 pub(super) fn prompt_digest(prompt: &str) -> String {
@@ -21,7 +21,7 @@ pub(super) fn record_prompt(
     transaction: &EventTransaction<'_>,
     of: EventDetails<'_>,
     re_ask: Option<&str>,
-    said: &[UserStatement],
+    said: &[Statement],
 ) -> Result<Option<Vec<RecordOutcome>>> {
     if !transaction.record_event(MemoryEventKind::Prompted, of)? {
         return Ok(None);
@@ -30,10 +30,8 @@ pub(super) fn record_prompt(
         transaction.record_reask(text)?;
     }
     let mut all = Vec::new();
-    for said in said {
-        let Some(recorded) = transaction.try_record(&said.to_statement(transaction))? else {
-            continue;
-        };
+    for statement in said {
+        let Some(recorded) = transaction.try_record(statement)? else { continue };
         if let RecordOutcome::Confirmed { note, .. } = &recorded {
             transaction.record_repetition(note)?;
         }

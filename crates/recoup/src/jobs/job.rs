@@ -5,17 +5,14 @@ use std::path::{Path, PathBuf};
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::fsx;
 use recoup_core::memory::HookClient;
-use recoup_core::memory::capture::ClassifiedStatement;
-use recoup_core::memory::{
-    EventOrigin, EventTransaction, Note, NoteKind, NoteScope, NoteSource, Statement,
-};
+use recoup_core::memory::{EventOrigin, Note, NoteScope, NoteSource, Statement};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::LARGEST;
 
 /// Version of the stored form. Older ones are read, newer ones left alone.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Slow work that a hook does not wait for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +70,33 @@ impl WorkerJob {
         if form.version > VERSION {
             return Err(JobReadError::Now("written by a newer version of recoup".to_owned()));
         }
-        serde_json::from_slice(&json).map(Some).map_err(no_job)
+        let mut job: serde_json::Value = serde_json::from_slice(&json).map_err(no_job)?;
+        if form.version == 1 {
+            complete_statements(&mut job);
+        }
+        serde_json::from_value(job).map(Some).map_err(no_job)
+    }
+}
+
+/// Completes the statements of a job in version 1, which only said whether they hold in all projects.
+fn complete_statements(job: &mut serde_json::Value) {
+    let project = job["from"]["scope"].clone();
+    let upgrade = |said: &mut serde_json::Value| {
+        let is_universal = said["universal"] == true;
+        said["scope"] = if is_universal { "universal".into() } else { project.clone() };
+        said["source"] = NoteSource::User.as_str().into();
+        if said.get("lasting").is_none() {
+            said["lasting"] = true.into();
+        }
+    };
+    for list in ["/what/remember/said", "/what/judge/asked"] {
+        let Some(list) = job.pointer_mut(list).and_then(|it| it.as_array_mut()) else { continue };
+        for said in list {
+            match said.get_mut("doubtful") {
+                Some(doubtful) => upgrade(doubtful),
+                None => upgrade(said),
+            }
+        }
     }
 }
 
@@ -124,7 +147,7 @@ pub enum WorkerJobKind {
         #[serde(default)]
         print: Option<String>,
         /// Statements to record.
-        said: Vec<UserStatement>,
+        said: Vec<Statement>,
     },
     /// Sync memory to disk.
     Sync,
@@ -147,7 +170,7 @@ pub enum JudgeQuestion {
         note: String,
     },
     /// Not recorded, because the classifier was unsure.
-    Doubtful(UserStatement),
+    Doubtful(Statement),
 }
 
 impl WorkerJobKind {
@@ -214,61 +237,6 @@ impl JudgeQuestion {
         match self {
             Self::Kept { quote, .. } => quote,
             Self::Doubtful(said) => said.quote.as_deref().unwrap_or(&said.text),
-        }
-    }
-}
-
-/// A statement of the user, in the form that jobs store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UserStatement {
-    /// Kind of the note to make.
-    pub kind: NoteKind,
-    /// Text of the statement.
-    pub text: String,
-    /// The user's own words.
-    pub quote: Option<String>,
-    /// True if it holds in all projects.
-    pub universal: bool,
-    /// Glob of the files that it is about.
-    pub paths: Option<String>,
-    /// End of its validity, in the user's words. Jobs of older versions lack the field.
-    #[serde(default)]
-    pub until: Option<String>,
-    /// True if it was said in a headless run.
-    pub tentative: bool,
-    /// True if it is meant to last. Jobs of older versions lack the field.
-    #[serde(default = "lasting")]
-    pub lasting: bool,
-}
-
-fn lasting() -> bool {
-    true
-}
-
-impl UserStatement {
-    /// Converts a classified saying; tentative if no person said it.
-    pub(crate) fn new(saying: &ClassifiedStatement, tentative: bool) -> Self {
-        Self {
-            kind: saying.kind,
-            text: saying.text.clone(),
-            quote: Some(saying.quote.clone()),
-            universal: saying.universal,
-            paths: saying.paths.clone(),
-            until: saying.until.clone(),
-            tentative,
-            lasting: saying.lasting,
-        }
-    }
-
-    pub(crate) fn to_statement(&self, transaction: &EventTransaction<'_>) -> Statement {
-        let Self { kind, text, quote, universal, paths, until, tentative, lasting } = self.clone();
-        Statement {
-            quote,
-            paths,
-            until,
-            tentative,
-            lasting,
-            ..Statement::new(kind, text, NoteSource::User, transaction.scope_for(universal))
         }
     }
 }

@@ -29,7 +29,7 @@ use rustix::fs::{Mode, OFlags};
 
 pub(crate) use hook_log::HookLog;
 use job::JobReadError;
-pub use job::{JobOrigin, JudgeQuestion, SweepReason, UserStatement, WorkerJob, WorkerJobKind};
+pub use job::{JobOrigin, JudgeQuestion, SweepReason, WorkerJob, WorkerJobKind};
 
 /// Attempts after which a job is given up.
 const MAX_TRIES: u32 = 3;

@@ -21,7 +21,7 @@ fn shown(entries: &[TranscriptEntry]) -> String {
 fn line(entry: &TranscriptEntry) -> String {
     let agent = entry.agent.as_ref().map_or(String::new(), |agent| format!("[{agent}] "));
     let what = match &entry.what {
-        EntryKind::Prompt(text) => format!("prompt {text:?}"),
+        EntryKind::Prompt(text) => format!("prompt {:?}", text.as_str()),
         EntryKind::Words(text) => format!("words {text:?}"),
         EntryKind::Call(call) => format!("call {} {} {}", call.id, call.tool, action(&call.action)),
         EntryKind::Outcome(it) => {

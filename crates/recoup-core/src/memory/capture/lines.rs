@@ -1,16 +1,13 @@
-//! Classification of a prompt's lines by their look: prose, list items, and text that nobody typed
-//! as a sentence: code, logs, quotes, chats, tables, diffs.
+//! Lines of a prompt that nobody typed as a sentence, known by their look: code, logs, quotes, chats,
+//! tables, diffs.
 
 use std::ops::Range;
 
 /// Kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PromptLineKind {
-    Blank,
+enum PromptLineKind {
     Prose,
     Item,
-    /// In a fence, which ends what the header above it announced.
-    Code,
     Foreign,
 }
 
@@ -176,7 +173,7 @@ const DOUBTFUL: &[&str] = &[
 ];
 
 /// Returns each line with its kind.
-pub(super) fn classify_lines(text: &str) -> Vec<(&str, PromptLineKind)> {
+fn classify_lines(text: &str) -> Vec<(&str, PromptLineKind)> {
     let mut all: Vec<(&str, PromptLineKind)> = Vec::new();
     let mut fence: Option<&str> = None;
     for line in text.lines() {
@@ -185,14 +182,14 @@ pub(super) fn classify_lines(text: &str) -> Vec<(&str, PromptLineKind)> {
             if plain.starts_with(mark) {
                 fence = None;
             }
-            all.push((line, PromptLineKind::Code));
+            all.push((line, PromptLineKind::Foreign));
             continue;
         }
         if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| plain.starts_with(mark)) {
             // A fence that opens and closes in one line.
             let closed = plain[mark.len()..].contains(mark);
             fence = (!closed).then_some(mark);
-            all.push((line, PromptLineKind::Code));
+            all.push((line, PromptLineKind::Foreign));
             continue;
         }
         // Behind words a fence opens: they are prose, what is in it is not.
@@ -220,7 +217,7 @@ pub(super) fn hidden_ranges(text: &str) -> Vec<Range<usize>> {
     for (line, kind) in classify_lines(text) {
         let from = behind + text[behind..].find(line).unwrap_or(0);
         behind = from + line.len();
-        if !matches!(kind, PromptLineKind::Code | PromptLineKind::Foreign) {
+        if kind != PromptLineKind::Foreign {
             continue;
         }
         match ranges.last_mut() {
@@ -233,9 +230,6 @@ pub(super) fn hidden_ranges(text: &str) -> Vec<Range<usize>> {
 
 fn kind(line: &str) -> PromptLineKind {
     let plain = line.trim();
-    if plain.is_empty() {
-        return PromptLineKind::Blank;
-    }
     let is_item = is_item(plain);
     if !is_item && is_foreign(line, plain) {
         return PromptLineKind::Foreign;

@@ -1,78 +1,45 @@
-//! Classifier of prompts, without a provider's model: finds corrections, preferences, facts about
-//! the project, how it is run, and requests to do something again. In doubt it finds nothing.
+//! From a prompt to statements, without a provider's model.
 //!
 //! ```text
-//! prompt ──► without private text ──► refused? ──► sentences ──► features ──► weights ──► doubts ──► statement
+//! prompt ──► without machine text ──► tagger ──► spans ──► vetoes ──► statements, candidates, retractions
 //! ```
 //!
-//! Text that was written by machines, pasted or quoted is left out first. A small linear model
-//! scores the remaining sentences by their form, and rules that no weight can overrule check the
-//! result.
+//! A small neural network ([`tagger`]) reads the whole prompt and marks the words that are worth
+//! keeping. Its score decides: a sure span is kept, a doubtful one waits as a candidate. A few vetoes,
+//! which no score can overrule, guard against statements that nobody could understand later.
 
-mod announced;
-mod complaint;
-mod concepts;
-mod exclusion;
-mod extraction;
-mod features;
 mod lines;
-mod model;
-mod one_off;
-mod openers;
-mod outline;
-mod phrases;
-mod report;
-mod signs;
-mod tagged;
+mod limits;
+
+mod spans;
 pub mod tagger;
-mod tokens;
-pub mod training;
 pub mod transcript;
+mod typed_text;
+mod vetoes;
 
-use crate::memory::guard::private_text;
-use crate::memory::guard::refusal as refuse;
-use crate::memory::guard::refusal::RefusalReason;
-use crate::memory::model::note::NoteKind;
+use crate::memory::capture::spans::HeardSpan;
+use crate::memory::capture::tagger::network::TaggerWeights;
+use crate::memory::guard::private_text::PublicText;
+use crate::memory::guard::refusal::{self, RefusalReason};
+use crate::memory::model::note::NoteScope;
+use crate::memory::model::statement::Statement;
 
-pub use model::ClassifierModel;
-use model::{ClassOdds, NONE, RE_ASK};
-use outline::PromptOutline;
-use signs::LastingSign;
-use tagged::TaggedPrompt;
+/// Least score of a span that is kept, and of one that waits as a candidate.
+const SURE: f32 = 0.85;
+const DOUBTFUL: f32 = 0.4;
+/// Least probability that the user asks again, and that something is taken back.
+const ASKED_AGAIN: f32 = 0.5;
+const TAKEN_BACK: f32 = 0.5;
+/// Most candidates of one prompt.
+const MOST_CANDIDATES: usize = 4;
 
-/// Least score of a sentence that is kept.
-const SURE: f32 = 0.5;
-/// Least score of one that may be worth keeping.
-const MAYBE: f32 = 0.25;
-/// Least score of a sentence among rules, of which there are at least `FEWEST_RULES`.
-const AMONG_RULES: f32 = 0.15;
-const FEWEST_RULES: usize = 3;
-/// Factors for the remaining doubt if the form of a sentence says that it lasts.
-const LIKELY: f32 = 0.55;
-const CLEAR: f32 = 0.53;
-/// Least probability of a request to do something again.
-const ASKED_AGAIN: f32 = 0.35;
-/// Most statements of one prompt, beside announced ones.
-const MOST_SAYINGS: usize = 12;
-const MOST_DOUBTFUL: usize = 4;
-
-/// The kinds of memory by the model's classes.
-const KINDS: [(usize, NoteKind); 4] = [
-    (1, NoteKind::Correction),
-    (2, NoteKind::Preference),
-    (3, NoteKind::ProjectKnowledge),
-    (4, NoteKind::Devops),
-];
-
-/// Result of classifying a prompt.
+/// What a prompt says that concerns memory.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct PromptClassification {
-    /// The user says that something does not work or is not what was wanted.
+pub struct PromptReading {
+    /// True if the user says that something does not work or is not what was wanted.
     pub re_ask: bool,
-    /// Statements worth keeping, the surest first.
-    pub sayings: Vec<ClassifiedStatement>,
-    /// Statements that may be worth keeping: not sure enough to be kept without more evidence.
-    pub doubtful: Vec<ClassifiedStatement>,
+    /// Statements worth keeping, in their order; those that are doubtful are not `lasting`.
+    pub statements: Vec<Statement>,
     /// Words that name what the user takes back.
     pub retractions: Vec<String>,
     /// Reason why nothing is kept: it has a secret, or speaks about the agent's instructions.
@@ -81,197 +48,66 @@ pub struct PromptClassification {
     pub withheld: bool,
 }
 
-/// A statement that is worth keeping.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClassifiedStatement {
-    /// Kind of content.
-    pub kind: NoteKind,
-    /// The statement: a clean imperative or a fact, with its negation.
-    pub text: String,
-    /// The user's own words.
-    pub quote: String,
-    /// The user says that it holds in all projects.
-    pub universal: bool,
-    /// Files to which it applies, as a glob from the project's root.
-    pub paths: Option<String>,
-    /// End of its validity, in the user's words.
-    pub until: Option<String>,
-    /// Confidence, from 0 to 1.
-    pub confidence: f32,
-    /// True if the user says that it is to last; else it may be meant for this task only.
-    pub lasting: bool,
+impl PromptReading {
+    /// Statements that are kept at once.
+    pub fn sure(&self) -> impl Iterator<Item = &Statement> {
+        self.statements.iter().filter(|it| it.lasting)
+    }
+
+    /// Statements that wait for more evidence.
+    pub fn doubtful(&self) -> impl Iterator<Item = &Statement> {
+        self.statements.iter().filter(|it| !it.lasting)
+    }
 }
 
-/// Classifies a user's prompt, by its sentences and by the tagger, which reads it whole.
-pub fn classify(prompt: &str) -> PromptClassification {
-    let by_sentence = classify_with(prompt, &ClassifierModel::shipped());
-    if by_sentence.refused.is_some() {
-        return by_sentence;
-    }
-    let open = private_text::without_private_and_opted_out(prompt);
-    let text = outline::readable_text(&open);
-    let tagged = TaggedPrompt::of(&text);
-    let is_new = by_sentence.sayings.is_empty() && by_sentence.doubtful.is_empty();
-    let outline = PromptOutline::of(&open);
-    let read = features::TokenizedPrompt::of(&outline);
-    let units = || 0..outline.units.len();
-    let text_of = |at: usize| outline.units[at].text.as_str();
-    let foreign = units().filter(|at| exclusion::is_foreign_text(&outline, &read, *at));
-    let foreign: Vec<&str> = foreign.map(text_of).collect();
-    let announced = units().filter(|at| announced::is_item_to_keep(&outline, &read, *at));
-    let announced: Vec<&str> = announced.map(text_of).collect();
-    let combined = tagged.combine(by_sentence, &text, &foreign, &announced);
-    let has_any = !(combined.sayings.is_empty() && combined.doubtful.is_empty());
-    if is_new && has_any && speaks_of_instructions(&outline) {
-        let refused = (!combined.sayings.is_empty()).then_some(RefusalReason::Instructions);
-        return PromptClassification {
-            re_ask: combined.re_ask,
-            refused,
-            ..PromptClassification::default()
-        };
-    }
-    combined
-}
-
-/// Classifies a prompt with other weights.
-pub fn classify_with(prompt: &str, model: &ClassifierModel) -> PromptClassification {
-    let open = private_text::without_private_and_opted_out(prompt);
-    let secret = outline::detect_secret(&open);
-    let outline = PromptOutline::of(&open);
-    if outline.units.is_empty() {
-        return PromptClassification {
-            refused: secret.map(RefusalReason::Secret),
-            ..PromptClassification::default()
-        };
-    }
-    let read = features::TokenizedPrompt::of(&outline);
-    let odds: Vec<ClassOdds> = (0..outline.units.len())
-        .map(|at| model.odds(&features::sentence_features(&outline, &read, at)))
-        .collect();
-    let universal = read.is_universal();
-    let worths = score_sentences(&outline, &read, &odds);
-    if let Some(rule) = secret {
-        let is_statement = worths.iter().any(|(_, worth)| *worth >= SURE);
-        // A password that is told in words is meant to be known.
-        let withheld = is_statement || rule == "password-in-text";
-        return PromptClassification {
-            refused: Some(RefusalReason::Secret(rule)),
-            withheld,
-            ..PromptClassification::default()
-        };
-    }
-    let mut found: Vec<ClassifiedStatement> = worths
-        .into_iter()
-        .filter_map(|(at, worth)| {
-            let lasting = signs::has_lasting_sign(&outline, &read, at);
-            let found = extract_classified(&outline, at, &odds[at], worth, universal)?;
-            Some(ClassifiedStatement { lasting, ..found })
-        })
-        .collect();
-    found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-    let (sayings, doubtful) = found.into_iter().partition(|it| it.confidence >= SURE);
-    let announced =
-        (0..outline.units.len()).filter(|at| announced::is_item_to_keep(&outline, &read, *at));
-    let most = MOST_SAYINGS + announced.count();
-    let (sayings, doubtful) = (distinct(sayings, most), distinct(doubtful, MOST_DOUBTFUL));
-    let re_ask = odds.iter().any(|it| it[RE_ASK] >= ASKED_AGAIN)
-        || complaint::has_complaint(&outline, &read);
-    if !(sayings.is_empty() && doubtful.is_empty()) && speaks_of_instructions(&outline) {
-        let refused = (!sayings.is_empty()).then_some(RefusalReason::Instructions);
-        return PromptClassification { re_ask, refused, ..PromptClassification::default() };
-    }
-    PromptClassification { re_ask, sayings, doubtful, ..PromptClassification::default() }
-}
-
-/// Scores of the sentences that may be worth keeping. If most of a prompt is rules, so are the
-/// sentences among them.
-fn score_sentences(
-    outline: &PromptOutline,
-    read: &features::TokenizedPrompt,
-    odds: &[ClassOdds],
-) -> Vec<(usize, f32)> {
-    let mut all: Vec<(usize, f32)> = (0..outline.units.len())
-        .map(|at| {
-            (
-                at,
-                announced::score_below_header(
-                    outline,
-                    read,
-                    at,
-                    score_sentence(&odds[at], read, at),
-                ),
-            )
-        })
-        .filter(|(at, worth)| *worth >= AMONG_RULES && !exclusion::is_excluded(outline, read, *at))
-        .collect();
-    let sure = all.iter().filter(|(_, worth)| *worth >= SURE).count();
-    if sure >= FEWEST_RULES && sure * 2 > outline.units.len() {
-        for (_, worth) in &mut all {
-            *worth = worth.max(SURE);
-        }
-    }
-    all.retain(|(_, worth)| *worth >= MAYBE);
-    all
-}
-
-/// Drops duplicates, and all but the first `most`.
-fn distinct(sayings: Vec<ClassifiedStatement>, most: usize) -> Vec<ClassifiedStatement> {
-    let mut kept: Vec<ClassifiedStatement> = Vec::new();
-    for it in sayings {
-        if kept.len() < most && kept.iter().all(|other| other.text != it.text) {
-            kept.push(it);
-        }
-    }
-    kept
-}
-
-/// Probability that a sentence is worth keeping, raised if its form says that it lasts.
-fn score_sentence(odds: &ClassOdds, read: &features::TokenizedPrompt, at: usize) -> f32 {
-    let memory = 1.0 - odds[NONE] - odds[RE_ASK];
-    let doubted = match signs::lasting_sign(&read.tokens[at]) {
-        LastingSign::None => return memory,
-        LastingSign::Asked => return (1.0 - (1.0 - memory) * LIKELY).max(SURE),
-        LastingSign::Likely => LIKELY,
-        LastingSign::Clear => CLEAR,
+/// Reads a user's prompt in a project. Statements hold there, unless the user says that they hold
+/// everywhere.
+pub fn read_prompt(prompt: &PublicText, scope: &NoteScope) -> PromptReading {
+    let text = typed_text::readable_text(prompt.as_str());
+    let secret = typed_text::detect_secret(prompt.as_str());
+    let Some(tagged) = TaggerWeights::shipped().map(|weights| spans::tag_text(&text, &weights))
+    else {
+        return PromptReading::default();
     };
-    1.0 - (1.0 - memory) * doubted
+    let re_ask = tagged.re_ask >= ASKED_AGAIN;
+    let is_sure = tagged.spans.iter().any(|span| span.score >= SURE);
+    if let Some(rule) = secret {
+        // A password that is told in words is meant to be known.
+        let withheld = is_sure || rule == "password-in-text";
+        let refused = Some(RefusalReason::Secret(rule));
+        return PromptReading { refused, withheld, ..PromptReading::default() };
+    }
+    let (taken_back, kept): (Vec<HeardSpan>, Vec<HeardSpan>) =
+        tagged.spans.into_iter().partition(|span| span.taken_back > TAKEN_BACK);
+    let statements = to_statements(&text, kept, scope);
+    // Nothing of a prompt about the agent's instructions is kept, not even what is harmless by
+    // itself.
+    if !statements.is_empty() && refusal::speaks_of_instructions(&text) {
+        let refused = is_sure.then_some(RefusalReason::Instructions);
+        return PromptReading { re_ask, refused, ..PromptReading::default() };
+    }
+    let retractions = taken_back
+        .iter()
+        .filter(|span| span.likely >= TAKEN_BACK)
+        .map(|span| spans::one_line(&text[span.words.clone()]))
+        .collect();
+    PromptReading { re_ask, statements, retractions, ..PromptReading::default() }
 }
 
-fn extract_classified(
-    outline: &PromptOutline,
-    at: usize,
-    odds: &ClassOdds,
-    worth: f32,
-    universal: bool,
-) -> Option<ClassifiedStatement> {
-    let quote = &outline.units[at].text;
-    let text = extraction::extract_statement(quote)?;
-    // A report that something is not right yet is no rule.
-    if text.to_lowercase().starts_with("still ") {
-        return None;
+/// Statements of the spans that score high enough, without duplicates.
+fn to_statements(text: &str, mut spans: Vec<HeardSpan>, scope: &NoteScope) -> Vec<Statement> {
+    spans.retain(|span| span.score >= DOUBTFUL);
+    let mut statements: Vec<Statement> = Vec::new();
+    let mut candidates = 0;
+    for span in spans {
+        let Some(statement) = span.to_statement(text, scope) else { continue };
+        let is_sure = span.score >= SURE;
+        let is_known = statements.iter().any(|it| it.text == statement.text);
+        if is_known || (!is_sure && candidates == MOST_CANDIDATES) {
+            continue;
+        }
+        candidates += usize::from(!is_sure);
+        statements.push(Statement { lasting: is_sure, ..statement });
     }
-    if refuse::statement_refusal(&text).is_some() {
-        return None;
-    }
-    let (_, kind) = KINDS.into_iter().max_by(|a, b| odds[a.0].total_cmp(&odds[b.0]))?;
-    Some(ClassifiedStatement {
-        kind,
-        quote: quote.clone(),
-        universal,
-        paths: extraction::path_glob(&text),
-        until: None,
-        confidence: worth,
-        lasting: false,
-        text,
-    })
-}
-
-/// True if a prompt speaks about the agent's instructions: then nothing of it is kept, not even
-/// what is harmless by itself. Foreign text is not kept anyway.
-fn speaks_of_instructions(outline: &PromptOutline) -> bool {
-    outline.units.iter().any(|unit| {
-        let text = &unit.text;
-        let end = text.char_indices().nth(refuse::MOST_CHARS).map_or(text.len(), |(at, _)| at);
-        refuse::statement_refusal(&text[..end]) == Some(RefusalReason::Instructions)
-    })
+    statements
 }

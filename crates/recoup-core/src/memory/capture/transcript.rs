@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
-use crate::memory::guard::private_text::without_private_and_opted_out;
+use crate::memory::guard::private_text::PublicText;
 use crate::secrets::RedactedCommand;
 
 /// Transcript entry: one thing that was said or done.
@@ -27,7 +27,7 @@ pub struct TranscriptEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryKind {
     /// Words of a person. Nothing that a machine wrote is ever one of these.
-    Prompt(String),
+    Prompt(PublicText),
     /// Words of the agent.
     Words(String),
     /// A tool call.
@@ -137,8 +137,8 @@ pub struct TaskNotification {
 impl EntryKind {
     /// Creates a prompt, without its private parts; `None` if nothing remains.
     pub fn prompt(text: &str) -> Option<Self> {
-        let text = without_private_and_opted_out(text);
-        non_empty_text(&text).map(Self::Prompt)
+        let public = PublicText::new(text.trim()).reduced_by(bound_text);
+        (!public.as_str().trim().is_empty()).then_some(Self::Prompt(public))
     }
 
     /// Creates an entry of the agent's words; `None` if there are none.

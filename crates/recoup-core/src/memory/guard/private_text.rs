@@ -48,12 +48,26 @@ pub fn without_private(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.trim().to_owned())
 }
 
-/// Returns what a person said without private parts, and without what they asked not to be
-/// remembered.
-pub fn without_private_and_opted_out(text: &str) -> Cow<'_, str> {
-    match without_private(text) {
-        Cow::Borrowed(open) => Cow::Borrowed(without_opted_out(open)),
-        Cow::Owned(open) => Cow::Owned(without_opted_out(&open).to_owned()),
+/// What a person said without private parts, and without what they asked not to be remembered. The
+/// only form in which prompts are read for statements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicText(String);
+
+impl PublicText {
+    /// Takes out what is private.
+    pub fn new(typed: &str) -> Self {
+        Self(without_opted_out(&without_private(typed)).to_owned())
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Shortens the text, or takes more out of it.
+    #[must_use]
+    pub fn reduced_by(self, reduce: impl FnOnce(&str) -> Cow<'_, str>) -> Self {
+        Self(reduce(&self.0).into_owned())
     }
 }
 

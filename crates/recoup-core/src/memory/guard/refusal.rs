@@ -80,3 +80,11 @@ pub(crate) fn text_refusal(text: &str) -> Option<RefusalReason> {
     }
     instructions::is_about_instructions(text).then_some(RefusalReason::Instructions)
 }
+
+/// True if a line or sentence of a text is about the agent's instructions.
+pub(crate) fn speaks_of_instructions(text: &str) -> bool {
+    let pieces = text.split_inclusive(['\n', '.', '!', '?', '。', '！', '？']);
+    let pieces = pieces.filter(|piece| piece.contains(char::is_alphanumeric));
+    pieces.map(|piece| &piece[..piece.floor_char_boundary(MOST_CHARS)])
+        .any(|piece| text_refusal(piece) == Some(RefusalReason::Instructions))
+}

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::clock::Timestamp;
 use crate::base::project::ProjectId;
 use crate::error::{Error, Result};
@@ -209,7 +211,8 @@ impl NoteSource {
 }
 
 /// Projects in which a note applies; stored as `universal` or `project:ID`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum NoteScope {
     /// Everywhere: only when the user says so.
     Universal,
@@ -227,6 +230,20 @@ impl NoteScope {
                 "invalid scope {text:?}: expected universal or project:ID"
             ))),
         }
+    }
+}
+
+impl TryFrom<String> for NoteScope {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        Self::parse(&text)
+    }
+}
+
+impl From<NoteScope> for String {
+    fn from(scope: NoteScope) -> Self {
+        scope.to_string()
     }
 }
 

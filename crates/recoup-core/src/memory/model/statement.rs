@@ -2,32 +2,41 @@
 
 use std::error::Error as _;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::glob::{self, SlashMatching};
 use crate::memory::model::note::{NoteKind, NoteScope, NoteSource, NoteStatus};
 
-/// A statement that is to be remembered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A statement that is to be remembered, from the prompt in which it is found to the row in which it
+/// is kept. Jobs store it, too, so fields that are added later have a default.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
     /// Kind of content.
     pub kind: NoteKind,
-    /// The statement: a clean imperative, with its negation.
+    /// The statement, with its negation.
     pub text: String,
     /// The user's own words, where they differ.
+    #[serde(default)]
     pub quote: Option<String>,
     /// Origin, which decides the trust.
     pub source: NoteSource,
     /// Projects in which it applies.
     pub scope: NoteScope,
     /// Files to which it applies, as a glob from the project's root.
+    #[serde(default)]
     pub paths: Option<String>,
     /// Subject, if the caller knows better than the text tells.
+    #[serde(default)]
     pub topic: Option<String>,
     /// End of its validity, in the user's words: "until #123 is fixed".
+    #[serde(default)]
     pub until: Option<String>,
     /// The session in which it was said.
+    #[serde(default)]
     pub session: Option<String>,
     /// True if a script may have said it, not a person. Such a statement waits as a candidate for
     /// evidence, or for the user.
+    #[serde(default)]
     pub tentative: bool,
     /// True if it is meant to last, as far as can be told. What may be meant for one task only is a
     /// candidate until it is said again in another session.

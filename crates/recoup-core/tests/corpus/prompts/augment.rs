@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use super::numbers::NumberSource;
-use super::{LabelledPrompt, PromptMark};
+use super::{LabelledPrompt, PromptMark, RETRACTION};
 
 /// Longest prompt that is joined with another, in bytes.
 const JOINED: usize = 900;
 
-/// Fillers by language; the first list is for all others.
+/// Fillers by language; the first list is for all others, too.
 const FILLERS: &[(&str, &str)] = &[
     (
         "en",
@@ -31,6 +31,53 @@ const FILLERS: &[(&str, &str)] = &[
     ("ja", "ちなみに、|えっと、|あと、|なお、"),
 ];
 
+/// Headers above what somebody else wrote: nothing below them is kept.
+const FOREIGN_HEADERS: &[(&str, &str)] = &[
+    (
+        "en",
+        "summarize this:\n\n|Summarise: |translate to French:\n|please translate: |proofread the following:\n|what do you make of this text?\n|I found this in the wiki: |the old readme says:\n|rephrase this: |commit with the message: |which of these do we follow?\n|is any of this still true?\n|review this document:\n\n|the ticket says: |turn this into a blog post:\n",
+    ),
+    ("de", "fass das zusammen:\n\n|übersetze ins Englische: |stimmt das noch?\n|im Wiki steht: "),
+    ("fr", "résume ceci :\n\n|traduis en anglais : |j'ai trouvé ça dans le wiki : "),
+    ("es", "resume esto:\n\n|traduce al inglés: |esto pone en el wiki: "),
+    ("pt", "resuma isto:\n\n|traduza para o inglês: |no wiki está escrito: "),
+    ("it", "riassumi questo:\n\n|traduci in inglese: |nel wiki c'è scritto: "),
+    ("nl", "vat dit samen:\n\n|vertaal naar het Engels: |in de wiki staat: "),
+    ("ru", "кратко перескажи:\n\n|переведи на английский: |в вики написано: "),
+    ("zh", "总结一下：\n\n|翻译成英文：|文档里写着："),
+    ("ja", "これを要約して：\n\n|英語に翻訳して：|ドキュメントにはこうある："),
+    ("ko", "이거 요약해줘:\n\n|영어로 번역해줘: |위키에 이렇게 써있네: "),
+];
+
+/// Headers above a list of rules: each item below them is kept.
+const RULE_HEADERS: &[(&str, &str)] = &[
+    (
+        "en",
+        "Please remember the following rules for this project:\n\n|Remember the following:\n|From now on:\n|Rules:\n|our conventions:\n|a few things to know:\n|house rules\n|Please remember these:\n|some ground rules before we start:\n|for the future:\n",
+    ),
+    ("de", "Merk dir bitte folgendes:\n|ab jetzt gilt:\n|unsere Regeln:\n"),
+    ("fr", "retiens ceci :\n|nos conventions :\n|à partir de maintenant :\n"),
+    ("es", "recuerda esto:\n|nuestras reglas:\n|de ahora en adelante:\n"),
+    ("pt", "lembre-se disto:\n|nossas regras:\n"),
+    ("it", "ricorda queste regole:\n|le nostre convenzioni:\n"),
+    ("nl", "onthoud het volgende:\n|onze afspraken:\n"),
+    ("ru", "запомни:\n|наши правила:\n"),
+    ("zh", "请记住以下规则：\n|我们的约定：\n"),
+    ("ja", "以下を覚えておいて：\n|うちのルール：\n"),
+    ("ko", "다음 규칙을 기억해줘:\n|우리 규칙:\n"),
+];
+
+/// One of a language's phrases, which `|` separates.
+fn pick_phrase(
+    all: &'static [(&str, &str)],
+    language: &str,
+    numbers: &mut NumberSource,
+) -> Option<&'static str> {
+    let phrases = all.iter().find(|it| it.0 == language)?.1;
+    let phrases: Vec<&str> = phrases.split('|').collect();
+    Some(*numbers.pick(&phrases))
+}
+
 /// Prompts to learn from, and where those of each language are.
 pub(crate) struct PromptMixer<'a> {
     prompts: &'a [LabelledPrompt],
@@ -49,6 +96,12 @@ impl<'a> PromptMixer<'a> {
     /// Returns a variant of the prompt at `at`.
     pub(crate) fn vary(&self, at: usize, numbers: &mut NumberSource) -> LabelledPrompt {
         let mut prompt = self.prompts[at].clone();
+        if numbers.chance(0.02) {
+            return below_foreign_header(&prompt, numbers).unwrap_or(prompt);
+        }
+        if numbers.chance(0.02) {
+            return self.list_of_rules(&prompt, numbers).unwrap_or(prompt);
+        }
         if numbers.chance(0.1) {
             prompt = cut_to_sentences(&prompt, numbers).unwrap_or(prompt);
         }
@@ -76,6 +129,46 @@ impl<'a> PromptMixer<'a> {
         }
         prompt
     }
+
+    /// The marks of a prompt and of others as a list of rules.
+    fn list_of_rules(
+        &self,
+        prompt: &LabelledPrompt,
+        numbers: &mut NumberSource,
+    ) -> Option<LabelledPrompt> {
+        let header = pick_phrase(RULE_HEADERS, &prompt.lang, numbers)?;
+        let numbered = numbers.chance(0.3);
+        let mut list = LabelledPrompt {
+            text: header.to_owned(),
+            marks: Vec::new(),
+            re_ask: false,
+            ..prompt.clone()
+        };
+        for number in 1..=2 + numbers.below(5) {
+            let others = &self.by_language[prompt.lang.as_str()];
+            let other = &self.prompts[*numbers.pick(others)];
+            let is_rule = |mark: &&PromptMark| {
+                mark.kind != RETRACTION && mark.span.len() < 120 && !other.text[mark.span.clone()].contains('\n')
+            };
+            let Some(mark) = other.marks.iter().find(is_rule) else { continue };
+            list.text += &if numbered { format!("{number}. ") } else { "- ".to_owned() };
+            let from = list.text.len();
+            list.text += &other.text[mark.span.clone()];
+            list.marks.push(PromptMark { span: from..list.text.len(), ..mark.clone() });
+            list.text.push('\n');
+        }
+        (list.marks.len() > 1).then_some(list)
+    }
+}
+
+/// A prompt as the text that somebody is to work on.
+fn below_foreign_header(
+    prompt: &LabelledPrompt,
+    numbers: &mut NumberSource,
+) -> Option<LabelledPrompt> {
+    let header = pick_phrase(FOREIGN_HEADERS, &prompt.lang, numbers)?;
+    let text = format!("{header}{}", prompt.text);
+    Some(LabelledPrompt { text, marks: Vec::new(), re_ask: false, ..prompt.clone() })
 }
 
 fn is_inside_mark(prompt: &LabelledPrompt, at: usize) -> bool {
@@ -158,9 +251,8 @@ fn add_filler(prompt: &LabelledPrompt, numbers: &mut NumberSource) -> Option<Lab
     if is_inside_mark(prompt, at) || in_code {
         return None;
     }
-    let fillers = FILLERS.iter().find(|it| it.0 == prompt.lang).unwrap_or(&FILLERS[0]).1;
-    let fillers: Vec<&str> = fillers.split('|').collect();
-    let filler = *numbers.pick(&fillers);
+    let filler = pick_phrase(FILLERS, &prompt.lang, numbers)
+        .or_else(|| pick_phrase(FILLERS, "en", numbers))?;
     let mut longer = prompt.clone();
     longer.text.insert_str(at, filler);
     for mark in &mut longer.marks {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use recoup_core::memory::capture::tagger;
 use recoup_core::memory::capture::tagger::concept_table::ConceptTable;
 use recoup_core::memory::capture::tagger::tokens::PromptTokens;
-use recoup_core::memory::capture::training;
 
 use super::LabelledPrompt;
 
@@ -25,7 +25,7 @@ pub(crate) struct SpanLabel {
 
 impl PromptLesson {
     pub(crate) fn of(prompt: &LabelledPrompt, concepts: &ConceptTable<'_>) -> Self {
-        let tokens = training::read_tokens(&prompt.text, concepts);
+        let tokens = tagger::read_tokens(&prompt.text, concepts);
         let spans = prompt.marks.iter().filter_map(|mark| {
             let touches = |at: &usize| {
                 let span = &tokens.tokens[*at].span;

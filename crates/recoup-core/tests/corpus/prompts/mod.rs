@@ -10,6 +10,8 @@ pub(crate) mod numbers;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use recoup_core::memory::capture::tagger::concept_table::ConceptTable;
+
 /// A labelled prompt.
 #[derive(Debug, Clone)]
 pub(crate) struct LabelledPrompt {
@@ -51,6 +53,16 @@ impl LabelledPrompt {
 /// Folder of a part: `training`, `working` or `frozen`.
 pub(crate) fn folder(part: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/corpora/prompts").join(part)
+}
+
+/// Table of the phrases in `concepts.txt`.
+pub(crate) fn concept_table() -> Vec<u8> {
+    let path = folder("concepts.txt");
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let phrases = lines.filter_map(|line| Some(line.split_once(": ")?.1.split('|').collect()));
+    ConceptTable::compile(phrases.collect::<Vec<_>>())
 }
 
 /// All prompts of a part, file by file in the order of their names.

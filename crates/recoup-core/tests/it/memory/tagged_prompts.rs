@@ -1,10 +1,12 @@
 //! Tags in a prompt: a user's own words stay whole, and what is wrapped is never half a rule.
 
-use recoup_core::memory::capture::classify;
+use recoup_core::memory::capture::read_prompt;
+use recoup_core::memory::guard::private_text::PublicText;
 use recoup_core::memory::guard::wrapped::without_wrapped;
 
 fn kept(prompt: &str) -> Vec<String> {
-    classify(prompt).sayings.into_iter().map(|saying| saying.text).collect()
+    let reading = read_prompt(&PublicText::new(prompt), &super::project('a'));
+    reading.sure().map(|it| it.text.clone()).collect()
 }
 
 #[test]

@@ -4,16 +4,15 @@
 use std::collections::HashSet;
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::memory::capture as classify;
-use recoup_core::memory::capture::{ClassifiedStatement, PromptClassification};
+use recoup_core::memory::capture::{PromptReading, read_prompt};
 use recoup_core::memory::db::retract::{RetractionKind, parse_retraction};
-use recoup_core::memory::guard::private_text::{without_private, without_private_and_opted_out};
+use recoup_core::memory::guard::private_text::{PublicText, without_private};
 use recoup_core::memory::recall::inject;
 use recoup_core::memory::recall::inject::{
     BlockBudget, RuleCandidate, RulesBlock, StaleCheck, TouchedFiles,
 };
 use recoup_core::memory::{
-    EventDetails, EventTransaction, Note, NoteId, RecordOutcome, RetractionOutcome,
+    EventDetails, EventTransaction, Note, NoteId, RecordOutcome, RetractionOutcome, Statement,
 };
 use recoup_core::{Error, Result, secrets};
 
@@ -21,16 +20,16 @@ use super::{HookContext, WriteOutcome};
 use crate::hooks::event::UserPrompt;
 use crate::hooks::notice;
 use crate::hooks::reply::HookReply;
-use crate::hooks::user_statement::{self, UserStatement};
+use crate::hooks::user_statement;
 use crate::hooks::wire;
 use crate::jobs::{JudgeQuestion, WorkerJobKind};
 
 /// A prompt as classified, before memory is read.
 struct ParsedPrompt {
     /// Text without its private parts.
-    text: String,
-    reading: PromptClassification,
-    said: Vec<UserStatement>,
+    text: PublicText,
+    /// Its statements are tentative if no person is present.
+    reading: PromptReading,
     /// Request to retract what was just remembered.
     retraction: Option<RetractionKind>,
     /// Digest of the prompt and its turn, so that it counts once.
@@ -57,28 +56,29 @@ struct PromptOutcome {
 }
 
 pub(super) fn on_prompt(context: &HookContext<'_>, prompt: &UserPrompt) -> HookReply {
-    let text = without_private_and_opted_out(&prompt.text).into_owned();
+    let text = PublicText::new(&prompt.text);
     // A script can't retract what a person said.
     let retraction =
         parse_retraction(&without_private(&prompt.text)).filter(|_| !is_tentative(context));
-    let reading = match retraction {
-        Some(_) => PromptClassification::default(),
-        None => classify::classify(&text),
+    let mut reading = match retraction {
+        Some(_) => PromptReading::default(),
+        None => read_prompt(&text, context.scope()),
     };
+    let tentative = is_tentative(context);
+    reading.statements.iter_mut().for_each(|it| it.tentative = tentative);
     // Recognised by a digest, which is not readable.
     let session = &context.occasion.session;
     let digest =
         |transaction| wire::text_digest(&format!("{session}\n{transaction}\n{}", prompt.text));
     let heard = ParsedPrompt {
-        said: heard_statements(context, &reading),
         once: prompt.turn.as_ref().map(digest),
-        print: user_statement::prompt_digest(&text),
+        print: user_statement::prompt_digest(text.as_str()),
         has_person: context.has_person(),
         text,
         reading,
         retraction,
     };
-    let found = find_candidates(context, &heard.text);
+    let found = find_candidates(context, heard.text.as_str());
     match context.record_turn(|transaction| record_prompt(context, transaction, &heard, &found)) {
         WriteOutcome::Done(Some(came)) => {
             // The user is told that it will be remembered, but waiting for the disk would take
@@ -103,8 +103,8 @@ fn record_prompt(
 ) -> Result<Option<PromptOutcome>> {
     let of =
         EventDetails { call: heard.once.as_deref(), subject: Some(&heard.print), detail: None };
-    let re_ask = heard.reading.re_ask.then_some(&*heard.text);
-    let recorded = user_statement::record_prompt(transaction, of, re_ask, &heard.said)?;
+    let re_ask = heard.reading.re_ask.then_some(heard.text.as_str());
+    let recorded = user_statement::record_prompt(transaction, of, re_ask, &heard.reading.statements)?;
     let Some(recorded) = recorded else { return Ok(None) };
     let mut retracted = heard.retraction.map_or(Ok(Vec::new()), |how| transaction.retract(how))?;
     // A script can't retract what a person said.
@@ -156,7 +156,8 @@ impl PromptOutcome {
 /// fails.
 fn queue_statements(context: &HookContext<'_>, heard: ParsedPrompt, why: &Error) -> HookReply {
     let mut reply = HookReply::default();
-    let ParsedPrompt { said, once, print, retraction, .. } = heard;
+    let ParsedPrompt { reading, once, print, retraction, .. } = heard;
+    let said = reading.statements;
     if retraction.is_some() {
         reply.add_notice(&notice::not_retracted(why));
     }
@@ -186,20 +187,20 @@ fn queue_statements(context: &HookContext<'_>, heard: ParsedPrompt, why: &Error)
 /// statement" is final.
 fn queue_judge_job(
     context: &HookContext<'_>,
-    reading: &PromptClassification,
+    reading: &PromptReading,
     recorded: &[RecordOutcome],
 ) {
-    let is_doubtful = |note: &Note| reading.doubtful.iter().any(|it| it.text == note.text);
+    let is_doubtful = |note: &Note| reading.doubtful().any(|it| it.text == note.text);
     let kept = recorded.iter().filter_map(|it| match it {
         RecordOutcome::Stored { note, .. } if !is_doubtful(note) => {
             Some(JudgeQuestion::about_note(note))
         }
         _ => None,
     });
-    let clean = |text: String| secrets::redact(&text).into_owned();
-    let doubtful = to_user_statements(context, &reading.doubtful).into_iter().map(|said| {
-        let (text, quote) = (clean(said.text), said.quote.map(clean));
-        JudgeQuestion::Doubtful(UserStatement { text, quote, ..said })
+    let clean = |text: &String| secrets::redact(text).into_owned();
+    let doubtful = reading.doubtful().map(|it| {
+        let (text, quote) = (clean(&it.text), it.quote.as_ref().map(clean));
+        JudgeQuestion::Doubtful(Statement { text, quote, ..it.clone() })
     });
     let asked: Vec<JudgeQuestion> = kept.chain(doubtful).collect();
     if !asked.is_empty() && context.services.settings().is_some_and(|it| it.judge.enabled) {
@@ -209,29 +210,6 @@ fn queue_judge_job(
 
 pub(super) fn is_tentative(context: &HookContext<'_>) -> bool {
     !context.has_person() && !context.services.settings().is_some_and(|it| it.keeps_headless)
-}
-
-/// Statements of a prompt. Doubtful ones wait as candidates.
-fn heard_statements(
-    context: &HookContext<'_>,
-    reading: &PromptClassification,
-) -> Vec<UserStatement> {
-    let mut said = to_user_statements(context, &reading.sayings);
-    let doubtful = to_user_statements(context, &reading.doubtful).into_iter();
-    said.extend(doubtful.map(|it| UserStatement { lasting: false, ..it }));
-    said
-}
-
-/// Converts sayings to statements; tentative ones if no person is present.
-fn to_user_statements(
-    context: &HookContext<'_>,
-    found: &[ClassifiedStatement],
-) -> Vec<UserStatement> {
-    if found.is_empty() {
-        return Vec::new();
-    }
-    let tentative = is_tentative(context);
-    found.iter().map(|saying| UserStatement::new(saying, tentative)).collect()
 }
 
 /// Finds notes about the matter of a text, without a lock.

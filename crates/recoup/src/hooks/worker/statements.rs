@@ -4,14 +4,18 @@
 use recoup_core::Result;
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
 use recoup_core::memory::HookClient;
-use recoup_core::memory::capture::classify;
+use recoup_core::memory::capture::read_prompt;
 use recoup_core::memory::capture::transcript::{EntryKind, TranscriptEntry};
 use recoup_core::memory::judge::{JudgeCandidate, JudgeVerdict, MOST_CANDIDATES};
-use recoup_core::memory::{EventDetails, EventOrigin, EventTransaction, NoteId, RecordOutcome};
+use recoup_core::memory::guard::private_text::PublicText;
+use recoup_core::memory::{
+    EventDetails, EventOrigin, EventTransaction, NoteId, NoteScope, RecordOutcome,
+    Statement,
+};
 
 use super::MemoryWorker;
 use crate::hooks::notice;
-use crate::hooks::user_statement::{self, UserStatement};
+use crate::hooks::user_statement;
 use crate::jobs::JudgeQuestion;
 
 /// Older prompts are not something that a hook has just missed.
@@ -24,7 +28,7 @@ impl MemoryWorker<'_> {
         occasion: &EventOrigin,
         at: Timestamp,
         of: EventDetails<'_>,
-        said: &[UserStatement],
+        said: &[Statement],
     ) -> Result<()> {
         if self.memory.was_paused(&occasion.scope, at)? {
             return Ok(());
@@ -75,9 +79,9 @@ fn apply_verdict(
         // model is asked for lasting statements only.
         (JudgeVerdict::Keep(finding), JudgeQuestion::Doubtful(said)) => {
             let (kind, text) = (finding.kind, finding.statement.clone());
-            transaction.drop_candidate(&said.to_statement(transaction))?;
-            let said = UserStatement { kind, text, lasting: true, ..said.clone() };
-            match transaction.try_record(&said.to_statement(transaction))? {
+            transaction.drop_candidate(said)?;
+            let said = Statement { kind, text, lasting: true, ..said.clone() };
+            match transaction.try_record(&said)? {
                 Some(recorded @ RecordOutcome::Stored { .. }) => {
                     queue_notice(transaction, notice::remembered(&recorded))
                 }
@@ -85,7 +89,7 @@ fn apply_verdict(
             }
         }
         (JudgeVerdict::Nothing, JudgeQuestion::Doubtful(said)) => {
-            transaction.drop_candidate(&said.to_statement(transaction))
+            transaction.drop_candidate(said)
         }
         (JudgeVerdict::Keep(_), JudgeQuestion::Kept { .. }) | (JudgeVerdict::Undecided(_), _) => {
             Ok(())
@@ -107,18 +111,18 @@ pub(super) fn record_missed_prompts(
     }
     let oldest = SystemClock.now().as_millis() - RECENT_MS;
     for (prompt, at) in prompts(entries) {
-        let reading = classify(prompt);
-        let is_news = !reading.sayings.is_empty() || reading.re_ask;
+        let reading = read_prompt(prompt, &transaction.scope_for(false));
+        let is_news = reading.sure().next().is_some() || reading.re_ask;
         let is_recent = at.is_none_or(|at| at.as_millis() > oldest);
-        let print = user_statement::prompt_digest(prompt);
+        let print = user_statement::prompt_digest(prompt.as_str());
         if !is_news || !is_recent || transaction.is_known_prompt(&print, at)? {
             continue;
         }
-        let said: Vec<UserStatement> =
-            reading.sayings.iter().map(|it| UserStatement::new(it, !by_person)).collect();
+        let tentative = |it: &Statement| Statement { tentative: !by_person, ..it.clone() };
+        let said: Vec<Statement> = reading.sure().map(tentative).collect();
         let then = at.map_or(*transaction, |at| transaction.at_time(at));
         let of = EventDetails { subject: Some(&print), ..EventDetails::default() };
-        let re_ask = reading.re_ask.then_some(prompt);
+        let re_ask = reading.re_ask.then_some(prompt.as_str());
         let recorded = user_statement::record_prompt(&then, of, re_ask, &said)?;
         for recorded in recorded.iter().flatten() {
             queue_notice(transaction, notice::remembered(recorded))?;
@@ -129,7 +133,8 @@ pub(super) fn record_missed_prompts(
 
 /// True if there are doubtful statements to preserve.
 pub(super) fn has_doubtful_statements(entries: &[TranscriptEntry]) -> bool {
-    prompts(entries).any(|(prompt, _)| !classify(prompt).doubtful.is_empty())
+    let scope = NoteScope::Universal;
+    prompts(entries).any(|(prompt, _)| read_prompt(prompt, &scope).doubtful().next().is_some())
 }
 
 /// Keeps doubtful statements, which a compaction would lose, as candidates.
@@ -140,9 +145,8 @@ pub(super) fn preserve_doubtful(
 ) -> Result<()> {
     let mut preserved = Vec::new();
     for (prompt, _) in prompts(entries) {
-        for saying in &classify(prompt).doubtful {
-            let said = UserStatement { lasting: false, ..UserStatement::new(saying, !by_person) };
-            let statement = said.to_statement(transaction);
+        for doubtful in read_prompt(prompt, &transaction.scope_for(false)).doubtful() {
+            let statement = Statement { tentative: !by_person, ..doubtful.clone() };
             if let Some(RecordOutcome::Stored { note, .. }) = transaction.try_record(&statement)? {
                 preserved.push(note);
             }
@@ -152,9 +156,11 @@ pub(super) fn preserve_doubtful(
 }
 
 /// Prompts of the main conversation, with their times.
-fn prompts(entries: &[TranscriptEntry]) -> impl Iterator<Item = (&str, Option<Timestamp>)> {
+fn prompts(
+    entries: &[TranscriptEntry],
+) -> impl Iterator<Item = (&PublicText, Option<Timestamp>)> {
     entries.iter().filter(|entry| entry.agent.is_none()).filter_map(|entry| match &entry.what {
-        EntryKind::Prompt(prompt) => Some((prompt.as_str(), entry.at)),
+        EntryKind::Prompt(prompt) => Some((prompt, entry.at)),
         _ => None,
     })
 }

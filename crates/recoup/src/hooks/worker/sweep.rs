@@ -239,9 +239,8 @@ impl MemoryWorker<'_> {
                 continue;
             }
             match &mut entry.what {
-                EntryKind::Prompt(text) | EntryKind::Words(text) | EntryKind::SubAgent(text) => {
-                    redact(text);
-                }
+                EntryKind::Prompt(text) => *text = text.clone().reduced_by(|it| self.hidden.redact(it)),
+                EntryKind::Words(text) | EntryKind::SubAgent(text) => redact(text),
                 EntryKind::Outcome(outcome) => redact(&mut outcome.output),
                 EntryKind::Call(ToolCall { action: ToolAction::Shell(line), .. }) => {
                     *line = line.without_values(self.hidden);
@@ -303,7 +302,7 @@ fn unseen_counter_name(news: &TranscriptUpdate) -> String {
 /// Converts an entry into a turn for the model.
 fn judge_turn(entry: &TranscriptEntry) -> Option<(TurnSpeaker, String)> {
     match &entry.what {
-        EntryKind::Prompt(text) => Some((TurnSpeaker::User, text.clone())),
+        EntryKind::Prompt(text) => Some((TurnSpeaker::User, text.as_str().to_owned())),
         EntryKind::Words(text) => Some((TurnSpeaker::Agent, text.clone())),
         EntryKind::Call(call) => Some((TurnSpeaker::Agent, format!("$ {}", call.command()?))),
         EntryKind::Outcome(outcome) => {

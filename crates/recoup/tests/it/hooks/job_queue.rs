@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use recoup::jobs::{JobOrigin, JobQueue, SkippedJobs, UserStatement, WorkerJob, WorkerJobKind};
+use recoup::jobs::{JobOrigin, JobQueue, SkippedJobs, WorkerJob, WorkerJobKind};
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx::FileLock;
 use recoup_core::base::project::ProjectId;
 use recoup_core::memory::HookClient;
-use recoup_core::memory::{EventOrigin, NoteKind, NoteScope};
+use recoup_core::memory::{EventOrigin, NoteKind, NoteScope, NoteSource, Statement};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -151,15 +151,8 @@ fn a_job_that_no_worker_would_read_is_refused() {
     let (client, session) = (HookClient::ClaudeCode, "one".to_owned());
     let occasion = EventOrigin { client, context: session.clone(), session, scope };
     let from = JobOrigin::of(&occasion, &home.project(), home.project());
-    let said = |text: String| UserStatement {
-        kind: NoteKind::Preference,
-        text,
-        quote: None,
-        universal: false,
-        paths: None,
-        until: None,
-        tentative: false,
-        lasting: true,
+    let said = |text: String| {
+        Statement::new(NoteKind::Preference, text, NoteSource::User, occasion.scope.clone())
     };
     let queue = JobQueue::of(&home.recoup(), &project);
     let put = |text: String| {

@@ -50,7 +50,7 @@ fn prompt(text: &str) -> String {
 
 fn texts(entries: &[TranscriptEntry]) -> Vec<String> {
     let text = |entry: &'_ TranscriptEntry| match &entry.what {
-        EntryKind::Prompt(text) => text.clone(),
+        EntryKind::Prompt(text) => text.as_str().to_owned(),
         other => panic!("{other:?}"),
     };
     entries.iter().map(text).collect()

@@ -1,7 +1,6 @@
 //! Phrases that mean the same in several languages. The table is part of the weights: the words are
 //! data for the trainer, and only their hashes are needed here.
 
-use crate::memory::capture::concepts;
 use crate::memory::capture::tagger::tokens::{FIRST_CONCEPT, PromptTokens};
 
 /// Most tokens of a phrase.
@@ -21,11 +20,11 @@ impl<'a> ConceptTable<'a> {
         Self { entries }
     }
 
-    /// Writes the table of all phrases that are known by name.
-    pub fn compile() -> Vec<u8> {
+    /// Writes the table of some concepts, each with its phrases.
+    pub fn compile<'p>(concepts: impl IntoIterator<Item = Vec<&'p str>>) -> Vec<u8> {
         let mut entries: Vec<(u32, u8)> = Vec::new();
-        for (number, (_, phrases)) in concepts::TABLE.iter().enumerate() {
-            for phrase in phrases.split('|') {
+        for (number, phrases) in concepts.into_iter().enumerate() {
+            for phrase in phrases {
                 let tokens = PromptTokens::without_context(phrase, &[]);
                 if (1..=LONGEST).contains(&tokens.tokens.len()) {
                     let hash = (0..tokens.tokens.len())

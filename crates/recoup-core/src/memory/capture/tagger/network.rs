@@ -1,9 +1,12 @@
-//! Network of the tagger: embeddings, residual convolutions, and heads for tokens, spans and the
+//! Networks of the tagger: embeddings, residual convolutions, and heads for tokens, spans and the
 //! whole prompt. The weights are read in place; `train_capture` writes them.
 //!
 //! ```text
-//! "RCT1" | n: u32 | n phrases (hash u32, concept u8) | parameters: (scale f32, 64 × i16)… | row scales: f32… | rows: 64 × i8…
+//! "RCT2" | n: u32 | n phrases (hash u32, concept u8)
+//!        | each network: parameters (scale f32, 64 × i16)… | row scales: f32… | rows: 64 × 4 bits…
 //! ```
+
+use std::ops::Range;
 
 use crate::memory::capture::tagger::concept_table::{ConceptTable, ENTRY};
 use crate::memory::capture::tagger::decoding;
@@ -15,7 +18,7 @@ pub const WIDTH: usize = 64;
 pub const DILATIONS: [usize; 4] = [1, 2, 4, 8];
 /// Layer that is given the mean of all tokens.
 pub const CONTEXT_LAYER: usize = 2;
-/// Outputs of a span: to be kept, five kinds, three flags.
+/// Outputs of a span: to be kept, five kinds, three limits.
 pub const SPAN_OUTPUTS: usize = 9;
 /// Outputs of a prompt: something is kept, asked again, something is taken back.
 pub const PROMPT_OUTPUTS: usize = 3;
@@ -39,9 +42,18 @@ pub const SPAN_AT: usize = HIDDEN_AT + 2 * WIDTH * WIDTH + WIDTH;
 /// Number of parameters beside the embeddings.
 pub const PARAMETERS: usize = SPAN_AT + SPAN_OUTPUTS * (WIDTH + 1);
 
-const MAGIC: &[u8; 4] = b"RCT1";
+/// Networks that read each prompt; the mean of their opinions counts, which is better than any of
+/// them.
+pub const NETWORKS: usize = 2;
+
+const MAGIC: &[u8; 4] = b"RCT2";
+/// Parameters that share a scale, and their bytes with it.
 const BLOCK: usize = 4 + 2 * WIDTH;
 const BLOCKS: usize = PARAMETERS.div_ceil(WIDTH);
+/// Bytes of an embedding row: two values in each.
+const ROW: usize = WIDTH / 2;
+/// Largest value of an embedding, in steps of its row's scale.
+const MOST: f32 = 7.0;
 
 /// Weights that are part of the program.
 static SHIPPED: &[u8] = include_bytes!("weights.bin");
@@ -49,10 +61,16 @@ static SHIPPED: &[u8] = include_bytes!("weights.bin");
 /// Vector of a token.
 pub type TokenVector = [f32; WIDTH];
 
-/// Weights of the network, read in place.
+/// Weights of the tagger, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct TaggerWeights<'a> {
     concepts: ConceptTable<'a>,
+    networks: [NetworkWeights<'a>; NETWORKS],
+}
+
+/// Weights of one network.
+#[derive(Debug, Clone, Copy)]
+struct NetworkWeights<'a> {
     parameters: &'a [u8],
     scales: &'a [u8],
     rows: &'a [u8],
@@ -62,9 +80,55 @@ pub struct TaggerWeights<'a> {
 #[derive(Debug, Clone)]
 pub struct TaggedSpan {
     /// Tokens of the span.
-    pub tokens: std::ops::Range<usize>,
-    /// Probabilities: to be kept, the five kinds, the three flags.
-    pub outputs: [f32; SPAN_OUTPUTS],
+    pub tokens: Range<usize>,
+    /// Probabilities of its outputs.
+    pub outputs: SpanOutput,
+}
+
+/// Probabilities of a span: to be kept, the five kinds, the three limits.
+#[derive(Debug, Clone, Copy)]
+pub struct SpanOutput([f32; SPAN_OUTPUTS]);
+
+impl SpanOutput {
+    /// Number of the kind "correction".
+    pub const CORRECTION: usize = 1;
+    /// Number of the kind "preference".
+    pub const PREFERENCE: usize = 2;
+    /// Number of the kind "knowledge about the project".
+    pub const KNOWLEDGE: usize = 3;
+    /// Number of the kind "how it is built and run".
+    pub const DEVOPS: usize = 4;
+    const RETRACTION: usize = 5;
+
+    /// Probability that it is to be kept, or takes something back.
+    pub fn kept(&self) -> f32 {
+        self.0[0]
+    }
+
+    /// Probability of a kind.
+    pub fn kind(&self, kind: usize) -> f32 {
+        self.0[kind]
+    }
+
+    /// Probability that it takes something back.
+    pub fn retraction(&self) -> f32 {
+        self.0[Self::RETRACTION]
+    }
+
+    /// True if it holds in all projects.
+    pub fn is_universal(&self) -> bool {
+        self.0[6] > 0.5
+    }
+
+    /// True if it holds for some files only.
+    pub fn is_limited(&self) -> bool {
+        self.0[7] > 0.5
+    }
+
+    /// True if it holds for some time only.
+    pub fn has_end(&self) -> bool {
+        self.0[8] > 0.5
+    }
 }
 
 /// Output of the network for a prompt.
@@ -90,36 +154,42 @@ impl<'a> TaggerWeights<'a> {
         let (count, rest) = rest.split_first_chunk::<4>()?;
         let count = u32::from_le_bytes(*count) as usize;
         let (concepts, rest) = rest.split_at_checked(count * ENTRY)?;
-        let (parameters, rest) = rest.split_at_checked(BLOCKS * BLOCK)?;
-        let (scales, rows) = rest.split_at_checked(ROWS * 4)?;
-        let fits = rows.len() == ROWS * WIDTH;
-        fits.then_some(Self { concepts: ConceptTable::new(concepts), parameters, scales, rows })
+        let size = BLOCKS * BLOCK + ROWS * (4 + ROW);
+        if rest.len() != NETWORKS * size {
+            return None;
+        }
+        let networks = std::array::from_fn(|at| {
+            let (parameters, rest) = rest[at * size..(at + 1) * size].split_at(BLOCKS * BLOCK);
+            let (scales, rows) = rest.split_at(ROWS * 4);
+            NetworkWeights { parameters, scales, rows }
+        });
+        Some(Self { concepts: ConceptTable::new(concepts), networks })
     }
 
-    /// Writes weights in the layout of [`Self::read`].
-    pub fn write(concepts: &[u8], parameters: &[f32], embeddings: &[f32]) -> Vec<u8> {
+    /// Writes the parameters and embeddings of the networks in the layout of [`Self::read`].
+    pub fn write(concepts: &[u8], networks: [(&[f32], &[f32]); NETWORKS]) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let count = u32::try_from(concepts.len() / ENTRY).unwrap_or_default();
         bytes.extend(count.to_le_bytes());
         bytes.extend_from_slice(concepts);
-        let scale_of = |values: &[f32], most: f32| {
-            values.iter().fold(1e-9_f32, |largest, it| largest.max(it.abs())) / most
-        };
-        for block in parameters.chunks(WIDTH) {
-            let scale = scale_of(block, f32::from(i16::MAX));
-            bytes.extend(scale.to_le_bytes());
-            for at in 0..WIDTH {
-                let value = block.get(at).copied().unwrap_or_default();
-                #[expect(clippy::cast_possible_truncation, reason = "the scale keeps it in range")]
-                bytes.extend(((value / scale).round() as i16).to_le_bytes());
+        for (parameters, embeddings) in networks {
+            for block in parameters.chunks(WIDTH) {
+                let scale = largest(block) / f32::from(i16::MAX);
+                bytes.extend(scale.to_le_bytes());
+                for at in 0..WIDTH {
+                    let value = block.get(at).copied().unwrap_or_default() / scale;
+                    #[expect(clippy::cast_possible_truncation, reason = "the scale keeps it in")]
+                    bytes.extend((value.round() as i16).to_le_bytes());
+                }
             }
-        }
-        let scales: Vec<f32> =
-            embeddings.chunks(WIDTH).map(|row| scale_of(row, f32::from(i8::MAX))).collect();
-        bytes.extend(scales.iter().flat_map(|scale| scale.to_le_bytes()));
-        for (row, scale) in embeddings.chunks(WIDTH).zip(&scales) {
-            #[expect(clippy::cast_possible_truncation, reason = "the scale keeps it in range")]
-            bytes.extend(row.iter().map(|value| ((value / scale).round() as i8).cast_unsigned()));
+            let rows = || embeddings.chunks(WIDTH).map(|row| (row, best_scale(row)));
+            bytes.extend(rows().flat_map(|(_, scale)| scale.to_le_bytes()));
+            for (row, scale) in rows() {
+                #[expect(clippy::cast_possible_truncation, reason = "from 1 to 15")]
+                #[expect(clippy::cast_sign_loss, reason = "from 1 to 15")]
+                let nibble = |value: f32| (steps(value, scale) + MOST + 1.0) as u8;
+                bytes.extend(row.chunks(2).map(|two| nibble(two[0]) << 4 | nibble(two[1])));
+            }
         }
         bytes
     }
@@ -129,6 +199,49 @@ impl<'a> TaggerWeights<'a> {
         self.concepts
     }
 
+    /// Finds the spans of a prompt.
+    pub fn tag(&self, tokens: &PromptTokens) -> TaggerOutput {
+        if tokens.tokens.is_empty() {
+            return TaggerOutput::default();
+        }
+        let readings = self.networks.map(|network| network.read_tokens(tokens));
+        let tags: Vec<_> = (0..tokens.tokens.len())
+            .map(|at| mean_of(readings.each_ref().map(|it| it.tags[at])))
+            .collect();
+        let spans = decoding::decode_spans(tokens, &tags).into_iter().map(|span| {
+            let outputs = mean_of(readings.each_ref().map(|it| it.span_outputs(&span)));
+            TaggedSpan { tokens: span, outputs: SpanOutput(outputs) }
+        });
+        let prompt = mean_of(readings.each_ref().map(|it| it.prompt));
+        TaggerOutput { prompt, spans: spans.collect() }
+    }
+}
+
+/// Mean of the networks' opinions.
+fn mean_of<const N: usize>(all: [[f32; N]; NETWORKS]) -> [f32; N] {
+    #[expect(clippy::cast_precision_loss, reason = "a few networks")]
+    std::array::from_fn(|at| all.iter().map(|it| it[at]).sum::<f32>() / NETWORKS as f32)
+}
+
+fn largest(values: &[f32]) -> f32 {
+    values.iter().fold(1e-9, |largest, it| largest.max(it.abs()))
+}
+
+/// A value in steps of a scale.
+fn steps(value: f32, scale: f32) -> f32 {
+    (value / scale).round().clamp(-MOST, MOST)
+}
+
+/// Scale of a row that loses least: the largest values may be cut off.
+fn best_scale(row: &[f32]) -> f32 {
+    let loss = |scale: f32| {
+        row.iter().map(|value| (steps(*value, scale) * scale - value).powi(2)).sum::<f32>()
+    };
+    let scales = [1.0, 0.9, 0.8, 0.7, 0.6].map(|share| share * largest(row) / MOST);
+    scales.into_iter().min_by(|a, b| loss(*a).total_cmp(&loss(*b))).unwrap_or(1.0)
+}
+
+impl NetworkWeights<'_> {
     fn parameters(&self) -> Vec<f32> {
         let mut all = Vec::with_capacity(BLOCKS * WIDTH);
         for block in self.parameters.chunks_exact(BLOCK) {
@@ -143,17 +256,17 @@ impl<'a> TaggerWeights<'a> {
     fn add_row(&self, row: usize, weight: f32, sum: &mut TokenVector) {
         let (scales, _) = self.scales.as_chunks::<4>();
         let weight = weight * f32::from_le_bytes(scales[row]);
-        for (sum, value) in sum.iter_mut().zip(&self.rows[row * WIDTH..(row + 1) * WIDTH]) {
-            *sum += weight * f32::from(value.cast_signed());
+        let values = &self.rows[row * ROW..(row + 1) * ROW];
+        let value = |nibble: u8| weight * (f32::from(nibble) - (MOST + 1.0));
+        for (pair, byte) in sum.as_chunks_mut::<2>().0.iter_mut().zip(values) {
+            pair[0] += value(byte >> 4);
+            pair[1] += value(byte & 15);
         }
     }
 
-    /// Reads the tokens of a prompt.
-    pub fn tag(&self, tokens: &PromptTokens) -> TaggerOutput {
+    /// Reads the tokens of a prompt, of which there must be some.
+    fn read_tokens(&self, tokens: &PromptTokens) -> NetworkReading {
         let count = tokens.tokens.len();
-        if count == 0 {
-            return TaggerOutput::default();
-        }
         let parameters = self.parameters();
         let mut vectors = vec![[0.0; WIDTH]; count];
         for (at, vector) in vectors.iter_mut().enumerate() {
@@ -176,32 +289,32 @@ impl<'a> TaggerWeights<'a> {
                 }
             }
         }
-        self.read_heads(tokens, &vectors, &parameters)
-    }
-
-    #[expect(clippy::unused_self, reason = "the heads belong to the weights")]
-    fn read_heads(
-        &self,
-        tokens: &PromptTokens,
-        vectors: &[TokenVector],
-        parameters: &[f32],
-    ) -> TaggerOutput {
-        let tags: Vec<[f32; TOKEN_OUTPUTS]> = vectors
-            .iter()
-            .map(|vector| linear(vector, &parameters[TOKEN_AT..ATTENTION_AT]).map(sigmoid))
-            .collect();
-        let pooled = pool_by_attention(vectors, &parameters[ATTENTION_AT..PROMPT_AT]);
+        let tag = |vector| linear(vector, &parameters[TOKEN_AT..ATTENTION_AT]).map(sigmoid);
+        let tags = vectors.iter().map(tag).collect();
+        let pooled = pool_by_attention(&vectors, &parameters[ATTENTION_AT..PROMPT_AT]);
         let prompt = linear(&pooled, &parameters[PROMPT_AT..HIDDEN_AT]).map(sigmoid);
-        let (for_span, rest) = parameters[HIDDEN_AT..SPAN_AT].split_at(WIDTH * WIDTH);
+        NetworkReading { tags, prompt, vectors, pooled, parameters }
+    }
+}
+
+/// A prompt as one network reads it: the probabilities of its tokens and of the whole.
+struct NetworkReading {
+    tags: Vec<[f32; TOKEN_OUTPUTS]>,
+    prompt: [f32; PROMPT_OUTPUTS],
+    vectors: Vec<TokenVector>,
+    pooled: TokenVector,
+    parameters: Vec<f32>,
+}
+
+impl NetworkReading {
+    /// Probabilities of a span's outputs.
+    fn span_outputs(&self, span: &Range<usize>) -> [f32; SPAN_OUTPUTS] {
+        let (for_span, rest) = self.parameters[HIDDEN_AT..SPAN_AT].split_at(WIDTH * WIDTH);
         let (for_prompt, bias) = rest.split_at(WIDTH * WIDTH);
-        let from_prompt = multiply(&pooled, for_prompt);
-        let spans = decoding::decode_spans(tokens, &tags).into_iter().map(|span| {
-            let own = multiply(&mean_vector(&vectors[span.clone()]), for_span);
-            let hidden = std::array::from_fn(|at| (own[at] + from_prompt[at] + bias[at]).max(0.0));
-            let outputs = linear(&hidden, &parameters[SPAN_AT..PARAMETERS]);
-            TaggedSpan { tokens: span, outputs: probabilities(outputs) }
-        });
-        TaggerOutput { prompt, spans: spans.collect() }
+        let own = multiply(&mean_vector(&self.vectors[span.clone()]), for_span);
+        let from_prompt = multiply(&self.pooled, for_prompt);
+        let hidden = std::array::from_fn(|at| (own[at] + from_prompt[at] + bias[at]).max(0.0));
+        probabilities(linear(&hidden, &self.parameters[SPAN_AT..PARAMETERS]))
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::memory::capture::tagger::concept_table::ConceptTable;
 use crate::memory::lang::fold::{fold_char, is_apostrophe};
+use crate::memory::lang::token::has_no_spaces;
 
 /// Rows of the embedding table.
 pub const ROWS: usize = 1 << 15;
@@ -144,10 +145,6 @@ fn hashed_row(tag: u8, text: &str) -> u32 {
     RESERVED + u32::try_from(hash % shared).unwrap_or_default()
 }
 
-pub(super) fn is_cjk(c: char) -> bool {
-    matches!(u32::from(c), 0x3040..=0x30ff | 0x31f0..=0x31ff | 0x3400..=0x9fff | 0xf900..=0xfaff | 0xff66..=0xff9f | 0x2_0000..=0x2_ffff)
-}
-
 fn is_hangul(c: char) -> bool {
     matches!(u32::from(c), 0xac00..=0xd7a3)
 }
@@ -236,7 +233,7 @@ impl TokenScanner<'_> {
         if first == '`' {
             return self.push_code(rest);
         }
-        if is_cjk(first) {
+        if has_no_spaces(first) {
             return self.push_character(rest, first);
         }
         match word_length(rest) {
@@ -272,9 +269,9 @@ impl TokenScanner<'_> {
     }
 
     fn push_character(&mut self, rest: &str, own: char) {
-        let mut behind = rest.chars().skip(1).map_while(|c| is_cjk(c).then_some(c));
+        let mut behind = rest.chars().skip(1).map_while(|c| has_no_spaces(c).then_some(c));
         let (next, second) = (behind.next(), behind.next());
-        let before = self.text[..self.at].chars().next_back().filter(|c| is_cjk(*c));
+        let before = self.text[..self.at].chars().next_back().filter(|c| has_no_spaces(*c));
         let row = |tag, chars: &[char]| hashed_row(tag, &chars.iter().collect::<String>());
         let mut grams = Vec::new();
         if let Some(before) = before {
@@ -377,7 +374,7 @@ fn word_length(text: &str) -> usize {
             || "_-'’./@:#+&=$%~*\\^|<>".contains(c)
             || matches!(c, '\u{300}'..='\u{36f}')
     };
-    let ends = |c: char| !is_inner(c) || is_cjk(c);
+    let ends = |c: char| !is_inner(c) || has_no_spaces(c);
     let mut run = &text[..text.find(ends).unwrap_or(text.len())];
     while let Some(last) = run.chars().next_back() {
         let is_folder = last == '/' && run.len() > 1;

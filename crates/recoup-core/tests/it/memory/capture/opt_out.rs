@@ -1,7 +1,10 @@
 //! What the user asks not to be remembered is not, in any language.
 
-use super::{all_are_kept, classify, none_is_kept};
-use recoup_core::memory::guard::private_text::without_private_and_opted_out;
+use super::{PublicText, all_are_kept, read};
+
+fn public(prompt: &str) -> String {
+    PublicText::new(prompt).as_str().to_owned()
+}
 
 #[test]
 fn what_is_not_to_be_remembered_is_not() {
@@ -22,9 +25,8 @@ fn what_is_not_to_be_remembered_is_not() {
         "不要记住这个：我们用 pnpm",
         "これは覚えないで：いつもタブを使って",
     ];
-    none_is_kept(&prompts);
     for prompt in prompts {
-        assert!(classify(prompt).doubtful.is_empty(), "{prompt:?}");
+        assert_eq!(read(prompt).statements, Vec::new(), "{prompt:?}");
     }
 }
 
@@ -32,7 +34,7 @@ fn what_is_not_to_be_remembered_is_not() {
 fn what_was_said_before_stays() {
     let prompt = "never push to main. Off the record: staging runs on port 8443";
     all_are_kept(&[(prompt, "never push to main")]);
-    assert_eq!(without_private_and_opted_out(prompt), "never push to main.");
+    assert_eq!(public(prompt), "never push to main.");
 }
 
 #[test]
@@ -45,7 +47,7 @@ fn what_code_must_not_store_is_a_rule() {
     for prompt in
         ["I don't remember which port that was", "this is to be remembered", "never store it"]
     {
-        assert_eq!(without_private_and_opted_out(prompt), prompt);
+        assert_eq!(public(prompt), prompt);
     }
 }
 
@@ -53,11 +55,11 @@ fn what_code_must_not_store_is_a_rule() {
 fn a_long_text_is_hushed_at_both_ends() {
     let long = "lorem ipsum dolor sit amet\n".repeat(2_000);
     assert_eq!(
-        without_private_and_opted_out(&format!("{long}always use tabs, but don't remember that")),
+        public(&format!("{long}always use tabs, but don't remember that")),
         ""
     );
     let before = format!("hello\n{long}");
     let said = format!("{before}off the record: we use tabs here");
-    assert_eq!(without_private_and_opted_out(&said), before.trim_end());
-    assert_eq!(without_private_and_opted_out(&format!("don't remember this\n{long}")), "");
+    assert_eq!(public(&said), before.trim_end());
+    assert_eq!(public(&format!("don't remember this\n{long}")), "");
 }

@@ -1,6 +1,6 @@
 //! A password that is a word is known by what is said of it.
 
-use super::{PromptClassification, RefusalReason, all_are_kept, classify};
+use super::{PromptReading, RefusalReason, all_are_kept, read};
 use recoup_core::memory::guard::refusal::statement_refusal;
 
 #[test]
@@ -25,8 +25,8 @@ fn nothing_of_a_prompt_that_tells_a_password_is_kept() {
         "the alarm code is 0815",
         "admin/admin works on staging",
     ] {
-        let PromptClassification { sayings, doubtful, refused, .. } = classify(prompt);
-        assert!(sayings.is_empty() && doubtful.is_empty(), "{prompt:?}");
+        let PromptReading { statements, refused, .. } = read(prompt);
+        assert!(statements.is_empty(), "{prompt:?}");
         assert!(matches!(refused, Some(RefusalReason::Secret(_))), "{prompt:?}: {refused:?}");
         assert!(matches!(statement_refusal(prompt), Some(RefusalReason::Secret(_))), "{prompt:?}");
     }

@@ -1,10 +1,10 @@
 //! What is asked to be remembered as a list is kept item by item.
 
-use super::{classify, kept, none_is_kept};
+use super::{kept, none_is_kept, read};
 
 /// All items, in any order.
 fn items(prompt: &str) -> Vec<String> {
-    let mut items: Vec<String> = classify(prompt).sayings.into_iter().map(|it| it.text).collect();
+    let mut items: Vec<String> = read(prompt).sure().map(|it| it.text.clone()).collect();
     items.sort();
     items
 }
@@ -42,7 +42,7 @@ fn each_item_of_an_announced_list_is_kept() {
         items(
             "Merk dir bitte folgendes:\n- Commits auf Englisch\n- kein lodash\n- Tests liegen in spec/"
         ),
-        ["commits auf Englisch", "kein lodash", "tests liegen in spec/"]
+        ["Commits auf Englisch", "Tests liegen in spec/", "kein lodash"]
     );
     assert_eq!(
         items("请记住以下规则：\n- 不要推送到 main\n- 测试放在 spec/\n- 用 pnpm"),
@@ -83,5 +83,5 @@ fn a_paragraph_of_rules_is_kept_sentence_by_sentence() {
     let said = kept(
         "Never push to main. We use tabs here. Staging runs on port 8443. Use pnpm instead of npm. Never use var. Run `make lint` before each commit.",
     );
-    assert_eq!(said.lines().count(), 6, "{said}");
+    assert_eq!(said.len(), 6, "{said:?}");
 }
