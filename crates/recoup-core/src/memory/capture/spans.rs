@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::memory::capture::tagger::network::{SpanOutput, TaggerOutput, TaggerWeights};
-use crate::memory::capture::tagger::tokens::sentence_ranges;
 use crate::memory::capture::vetoes::SpanContext;
 use crate::memory::capture::{limits, tagger, vetoes};
 use crate::memory::lang::token::{ClauseEnd, negates, tokenize_text};
@@ -51,20 +50,15 @@ pub(super) struct HeardSpan {
 /// Tags a text without private parts and machine text.
 pub(super) fn tag_text(text: &str, weights: &TaggerWeights<'_>) -> TaggedText {
     let mut tokens = tagger::read_tokens(text, &weights.concepts());
-    tokens.tokens.truncate(MOST_TOKENS);
+    tokens.truncate(MOST_TOKENS);
     let TaggerOutput { prompt: [worth, re_ask, _], spans } = weights.tag(&tokens);
-    let sentences = sentence_ranges(text, &tokens);
     let bytes = |range: Range<usize>| {
         tokens.tokens[range.start].span.start..tokens.tokens[range.end - 1].span.end
     };
     let heard = spans.into_iter().map(|span| {
         let words = bytes(span.tokens.clone());
-        let first = sentences.iter().find(|it| it.contains(&span.tokens.start));
-        let last = sentences.iter().find(|it| it.contains(&(span.tokens.end - 1)));
-        let sentence = match (first, last) {
-            (Some(first), Some(last)) => bytes(first.start..last.end),
-            _ => words.clone(),
-        };
+        let sentence = tokens.sentences.iter().find(|it| it.contains(&span.tokens.start));
+        let sentence = sentence.map_or_else(|| words.clone(), |it| bytes(it.clone()));
         let (likely, taken_back) = (span.outputs.kept(), span.outputs.retraction());
         let score = (likely * (1.0 - taken_back) * worth).sqrt();
         HeardSpan { words, sentence, likely, taken_back, score, outputs: span.outputs }

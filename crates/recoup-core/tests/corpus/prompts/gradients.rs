@@ -19,7 +19,7 @@ const MATRICES: usize = 3 * SQUARE;
 const SPAN_WEIGHT: f32 = 0.3;
 /// Share of channels, and of the rows of words, that are left out in training.
 const CHANNEL_DROPOUT: f32 = 0.25;
-const WORD_DROPOUT: f32 = 0.15;
+const WORD_DROPOUT: f32 = 0.3;
 
 /// Weights in training.
 #[derive(Clone)]

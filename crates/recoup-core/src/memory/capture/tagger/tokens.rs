@@ -55,6 +55,8 @@ pub struct PromptToken {
 pub struct PromptTokens {
     /// Tokens in their order.
     pub tokens: Vec<PromptToken>,
+    /// Sentences as ranges of tokens; each ends with its stop or its line.
+    pub sentences: Vec<Range<usize>>,
     rows: Vec<u32>,
 }
 
@@ -78,9 +80,11 @@ impl PromptTokens {
         }
     }
 
-    /// True if a token stands in quotation marks.
-    pub fn is_quoted(&self, at: usize) -> bool {
-        self.rows(at).contains(&QUOTED)
+    /// Leaves out all but the first `most` tokens.
+    pub fn truncate(&mut self, most: usize) {
+        self.tokens.truncate(most);
+        self.sentences.retain(|it| it.start < most);
+        self.sentences.iter_mut().for_each(|it| it.end = it.end.min(most));
     }
 
     fn push(&mut self, span: Range<usize>, kind: TokenKind, shape: u32, word: &str, grams: &[u32]) {
@@ -95,9 +99,11 @@ impl PromptTokens {
         let plain = Self::without_context(text, hidden);
         let mut more = vec![Vec::new(); plain.tokens.len()];
         concepts.mark_phrases(&plain, &mut more);
-        mark_surroundings(text, &plain, &mut more);
+        let sentences = sentence_ranges(text, &plain);
+        mark_surroundings(text, &plain, &sentences, &mut more);
         let mut all = Self {
             tokens: Vec::with_capacity(plain.tokens.len()),
+            sentences,
             rows: Vec::with_capacity(plain.rows.len() * 2),
         };
         for (at, token) in plain.tokens.iter().enumerate() {
@@ -389,10 +395,14 @@ fn word_length(text: &str) -> usize {
 }
 
 /// Adds to each token how its sentence ends, where it stands, and if it is in a list or in quotes.
-fn mark_surroundings(text: &str, tokens: &PromptTokens, more: &mut [Vec<u32>]) {
+fn mark_surroundings(
+    text: &str,
+    tokens: &PromptTokens,
+    ranges: &[Range<usize>],
+    more: &mut [Vec<u32>],
+) {
     let all = &tokens.tokens;
     let word = |at: usize| &text[all[at].span.clone()];
-    let ranges = sentence_ranges(text, tokens);
     let mut in_quotes = false;
     for (number, range) in ranges.iter().enumerate() {
         let last = range.end - 1;
@@ -427,8 +437,7 @@ fn mark_surroundings(text: &str, tokens: &PromptTokens, more: &mut [Vec<u32>]) {
     }
 }
 
-/// Sentences as ranges of tokens; each ends with its stop or its line.
-pub fn sentence_ranges(text: &str, tokens: &PromptTokens) -> Vec<Range<usize>> {
+fn sentence_ranges(text: &str, tokens: &PromptTokens) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut from = 0;
     for (at, token) in tokens.tokens.iter().enumerate() {
