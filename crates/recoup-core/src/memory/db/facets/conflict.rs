@@ -2,6 +2,8 @@
 //! values or their polarity differ. What a statement names as ended ends an older one that asks for
 //! it. Two that are about different things must both stay; to miss a conflict is the smaller fault.
 
+use std::collections::BTreeSet;
+
 use crate::memory::db::facets::facet::{Facet, FacetClause, FacetPolarity, FacetValue, ValueKind};
 
 /// Least share of the words of one statement that the other must have.
@@ -126,10 +128,15 @@ impl Facet {
         let is_own = |clause: &FacetClause| {
             let own: Vec<&String> = clause.subject.iter().chain(&self.areas).collect();
             let same = share(&own, |word| older.has_word(word));
-            let is_given = clause.gives_value && theirs.gives_value;
-            clause.values.iter().filter(|it| it.kind != ValueKind::Named && is_new(it)).any(|it| {
-                if is_family(&it) { same >= LEAST_SHARE } else { is_given && same >= 1.0 }
-            })
+            let is_given = |it: &FacetValue| {
+                it.is_given && theirs.values.iter().any(|old| old.kind == it.kind && old.is_given)
+            };
+            let is_same_subject = |it: &FacetValue| match it.kind {
+                ValueKind::Family(_) => same >= LEAST_SHARE,
+                ValueKind::Named => false,
+                ValueKind::Number | ValueKind::Path => is_given(it) && same >= 1.0,
+            };
+            clause.values.iter().any(|it| is_new(&it) && is_same_subject(it))
         };
         !is_wider && covered >= LEAST_SHARE && self.clauses.iter().any(is_own)
     }
@@ -149,11 +156,9 @@ impl Facet {
 
     /// True if both give the same values.
     pub(crate) fn has_same_values(&self, other: &Self) -> bool {
-        let known = |facet: &Self| {
+        let known = |facet: &Self| -> BTreeSet<(ValueKind, String)> {
             let values = facet.values().filter(|value| value.kind != ValueKind::Named);
-            let mut values: Vec<FacetValue> = values.cloned().collect();
-            values.sort_unstable();
-            values
+            values.map(|value| (value.kind, value.text.clone())).collect()
         };
         known(self) == known(other)
     }

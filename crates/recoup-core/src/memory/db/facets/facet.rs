@@ -44,9 +44,6 @@ pub(super) struct FacetClause {
     /// Words that tell what it is about.
     pub(super) subject: Vec<String>,
     pub(super) values: Vec<FacetValue>,
-    /// True if it has a word that stands before values, such as "is". A number without one may be
-    /// part of a name: "step 3".
-    pub(super) gives_value: bool,
     /// Words behind "before", "when" or the like.
     pub(super) conditions: Vec<String>,
     /// Words of the subject behind "in", "for" or the like.
@@ -70,6 +67,8 @@ pub(super) enum FacetPolarity {
 pub(super) struct FacetValue {
     pub(super) kind: ValueKind,
     pub(super) text: String,
+    /// True if a word such as "is" stands before it. Another number may be part of a name: "step 3".
+    pub(super) is_given: bool,
 }
 
 /// Kind of a value.
@@ -197,7 +196,6 @@ impl ClauseReading {
             }
             if term.is(WordClasses::VALUE_BEFORE) {
                 self.clause.move_names_to_subject();
-                self.clause.gives_value = true;
                 is_value = true;
             } else if term.is(WordClasses::SUBJECT_BEFORE) {
                 is_value &= is_behind(WordClasses::VALUE_BEFORE.or(WordClasses::PUT));
@@ -248,7 +246,9 @@ impl FacetClause {
             self.modified.push((before, word.to_owned()));
         }
         match kind {
-            Some(kind) => self.values.push(FacetValue { kind, text: word.to_owned() }),
+            Some(kind) => {
+                self.values.push(FacetValue { kind, text: word.to_owned(), is_given: is_value })
+            }
             None => self.subject.push(word.to_owned()),
         }
     }
