@@ -247,7 +247,7 @@ impl FacetClause {
         }
         match kind {
             Some(kind) => {
-                self.values.push(FacetValue { kind, text: word.to_owned(), is_given: is_value })
+                self.values.push(FacetValue { kind, text: word.to_owned(), is_given: is_value });
             }
             None => self.subject.push(word.to_owned()),
         }
