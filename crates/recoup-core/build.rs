@@ -63,16 +63,32 @@ fn dictionary() -> String {
         write!(text, "{word}\t{}", groups.join(",")).expect("memory");
         starts.push(text.len());
     }
-    let groups = groups.join("\n");
+    let groups: Vec<String> = groups.iter().map(|group| format!("{group}\n")).collect();
+    let mut group_starts = vec![0];
+    group_starts.extend(groups.iter().scan(0, |end, group| {
+        *end += group.len();
+        Some(*end)
+    }));
+    let groups = groups.concat();
     format!(
         "pub(super) const GROUPS: &str = {groups:?};\npub(super) const WORDS: &str = {text:?};\n\
-         pub(super) static STARTS: [u32; {}] = {starts:?};\n",
-        starts.len()
+         pub(super) static STARTS: [u32; {}] = {starts:?};\n\
+         pub(super) static GROUP_STARTS: [u32; {}] = {group_starts:?};\n",
+        starts.len(),
+        group_starts.len()
     )
 }
 
 /// Lists that are no phrases: they are kept as lines of one text.
-const LINES: [&str; 3] = ["same_phrases", "same_words", "synonyms"];
+const LINES: [&str; 7] = [
+    "areas",
+    "same_phrases",
+    "same_things",
+    "same_words",
+    "synonyms",
+    "topic_phrases",
+    "topic_words",
+];
 
 #[derive(Default)]
 struct WordSource {

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::db::deliveries;
 use crate::memory::db::ends;
 use crate::memory::db::facets::{
-    derive_topic, forbids, overturns, possible_topics, restates, says_change,
+    Facet, derive_topic, forbids, overturns, possible_topics, restates,
 };
 use crate::memory::db::index;
 use crate::memory::db::note_rows;
@@ -275,11 +275,11 @@ fn take_topic_unless(
     supersede_all(connection, others, &kept.note.id, now)
 }
 
-/// Most active notes of a place that an explicit change of mind is compared with, the latest first.
+/// Most active notes of a place that a new one is compared with, the latest first.
 const MOST_COMPARED: usize = 500;
 
 /// Active notes that contradict a note: on the same topic, its very opposite if both topics were
-/// derived from the text, or what it ends in words of change.
+/// derived from the text, or another value for the same facet.
 pub(crate) fn rivals(connection: &Connection, kept: &StoredNote) -> Result<Vec<StoredNote>> {
     const HERE: &str = "scope = ?1 AND paths = ?2 AND status = 'active' AND row <> ?3";
     let (scope, paths) = (kept.note.scope.to_string(), kept.note.paths.as_deref());
@@ -290,6 +290,7 @@ pub(crate) fn rivals(connection: &Connection, kept: &StoredNote) -> Result<Vec<S
     } else {
         kept.note.topic.iter().cloned().collect()
     };
+    let facet = Facet::of(&kept.note.text);
     let is_overturned = |other: &StoredNote| {
         has_derived_topic(&other.note) && overturns(&kept.note.text, &other.note.text)
     };
@@ -303,17 +304,18 @@ pub(crate) fn rivals(connection: &Connection, kept: &StoredNote) -> Result<Vec<S
         let same_topic = kept.note.topic == Some(topic);
         rivals.extend(there.into_iter().filter(|other| same_topic || is_overturned(other)));
     }
-    if says_change(&kept.note.text) {
-        let there = note_rows::find_many(
-            connection,
-            &format!("{HERE} ORDER BY updated DESC LIMIT {MOST_COMPARED}"),
-            params![scope, paths, kept.row],
-        )?;
-        let is_known = |row: i64, rivals: &[StoredNote]| rivals.iter().any(|it| it.row == row);
-        for other in there {
-            if !is_known(other.row, &rivals) && is_overturned(&other) {
-                rivals.push(other);
-            }
+    if !said && !facet.says_change() {
+        return Ok(rivals);
+    }
+    let there = note_rows::find_many(
+        connection,
+        &format!("{HERE} ORDER BY updated DESC LIMIT {MOST_COMPARED}"),
+        params![scope, paths, kept.row],
+    )?;
+    for other in there {
+        let is_known = rivals.iter().any(|it| it.row == other.row);
+        if !is_known && facet.ends(&Facet::of(&other.note.text)) && has_derived_topic(&other.note) {
+            rivals.push(other);
         }
     }
     Ok(rivals)

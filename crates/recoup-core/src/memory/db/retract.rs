@@ -5,7 +5,7 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use crate::error::Result;
-use crate::memory::db::facets::{is_same_word, telling_words};
+use crate::memory::db::facets::{is_same_word, named_things, telling_words};
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::db::store::NoteFilter;
 use crate::memory::db::transaction::EventTransaction;
@@ -198,19 +198,40 @@ impl EventTransaction<'_> {
 /// Notes that the words of a retraction name, each given with its telling words; none if that is not
 /// clear.
 fn named_notes<'n>(words: &str, notes: &'n [(Vec<String>, Note)]) -> Vec<&'n Note> {
+    let mut meant: Vec<&Note> = Vec::new();
+    for thing in named_things(words) {
+        for note in notes_about(&thing, notes) {
+            if !meant.contains(&note) {
+                meant.push(note);
+            }
+        }
+    }
+    if meant.len() > MOST_RETIRED { Vec::new() } else { meant }
+}
+
+/// Notes that have most of these words. A word counts the less the more notes have it.
+#[expect(clippy::cast_precision_loss, reason = "there are few words and notes")]
+fn notes_about<'n>(words: &[String], notes: &'n [(Vec<String>, Note)]) -> Vec<&'n Note> {
     let has = |note: &[String], word: &String| note.iter().any(|it| is_same_word(it, word));
-    let named = telling_words(words);
-    let known = named.iter().filter(|word| notes.iter().any(|(note, _)| has(note, word)));
-    let known: Vec<&String> = known.collect();
-    #[expect(clippy::cast_precision_loss, reason = "a retraction has few words")]
-    let share = |part: usize, whole: usize| part as f32 / whole.max(1) as f32;
-    if share(known.len(), named.len()) < KNOWN_SHARE {
+    let count = |word: &String| notes.iter().filter(|(note, _)| has(note, word)).count();
+    let counts: Vec<(&String, usize)> = words.iter().map(|word| (word, count(word))).collect();
+    let known: Vec<(&String, f32)> = counts
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(word, count)| (*word, 1.0 / *count as f32))
+        .collect();
+    // A file that no note names: work on that file is meant, not a rule.
+    let is_file = |word: &str| word.contains(['/', '.']) && word.contains(char::is_alphabetic);
+    let is_work = counts.iter().any(|(word, count)| *count == 0 && is_file(word));
+    if is_work || (known.len() as f32) < KNOWN_SHARE * words.len() as f32 {
         return Vec::new();
     }
-    let named_share =
-        |note: &[String]| share(known.iter().filter(|word| has(note, word)).count(), known.len());
-    let best = notes.iter().map(|(note, _)| named_share(note)).fold(NAMED_SHARE, f32::max);
-    let meant = notes.iter().filter(|(note, _)| named_share(note) >= best);
-    let meant: Vec<&Note> = meant.map(|(_, note)| note).collect();
-    if meant.len() > MOST_RETIRED { Vec::new() } else { meant }
+    let weight = |named: &dyn Fn(&String) -> bool| -> f32 {
+        known.iter().filter(|(word, _)| named(word)).map(|(_, weight)| weight).sum()
+    };
+    let all = weight(&|_| true);
+    let score = |note: &[String]| weight(&|word| has(note, word)) / all;
+    let best = notes.iter().map(|(note, _)| score(note)).fold(NAMED_SHARE, f32::max);
+    let meant = notes.iter().filter(|(note, _)| score(note) >= best);
+    meant.map(|(_, note)| note).collect()
 }

@@ -103,7 +103,7 @@ pub(crate) const FAMILIES: &[ValueFamily] = &[
     one_of("script-language", "typescript javascript", "write language"),
     one_of(
         "spoken-language",
-        "english german french spanish italian portuguese japanese chinese",
+        "english german french spanish italian portuguese japanese chinese korean russian dutch polish norwegian",
         "write language",
     ),
     one_of(

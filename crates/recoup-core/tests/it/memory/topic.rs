@@ -252,6 +252,10 @@ const CHANGED: &[(&str, &str)] = &[
     ("on utilise lodash pour les listes", "on a viré lodash"),
     ("la cola es rabbitmq", "ya no usamos rabbitmq, ahora es kafka"),
     ("デプロイはjenkinsで", "jenkinsはやめて、github actionsに移行しました"),
+    ("no comments in the code", "comments are ok again"),
+    ("line length is 90", "90 is too narrow, let's say 110"),
+    ("the exports are in bucket-eu-1", "exports go to bucket-us-2"),
+    ("labels are printed with zint", "labels are glabels now"),
 ];
 
 /// Words of change about something else, or elsewhere.
@@ -264,6 +268,9 @@ const UNCHANGED: &[(&str, &str)] = &[
     ("use jest", "we also use playwright now"),
     ("run the linter before committing", "we switched to trunk based development"),
     ("keep raw frames for 90 days", "backups are kept for 30 days now"),
+    ("the fare service listens on 8081", "the seat service is on 8082 now"),
+    ("no mocks in the core module", "mocks are fine inside tests"),
+    ("step 3 of the import is slow", "step 4 of the import is slow"),
 ];
 
 #[test]

@@ -15,15 +15,19 @@
 //! Words beyond a topic's own are part of the topic: "in Go", "for the web package". So a rule for
 //! one thing leaves another's alone.
 
-mod change;
+mod conflict;
+mod facet;
 mod facts;
+mod terms;
 mod words;
 
 use crate::memory::lang::families::{FAMILIES, ValueFamily};
+use crate::memory::lang::lexicon::{self, WordClasses};
+use crate::memory::lang::token::{ClauseEnd, Token, tokenize_text};
 use words::{TopicWord, WordPolarity};
 
-pub use change::{is_same_word, telling_words};
-pub(crate) use change::{says_change, unified_words};
+pub(crate) use conflict::is_same_word;
+pub(crate) use facet::Facet;
 
 /// Maximum bytes of a topic; longer statements are prose.
 const LONGEST: usize = 160;
@@ -63,7 +67,7 @@ pub fn overturns(newer: &str, older: &str) -> bool {
     let (new, old) = (words::statement_words(newer), words::statement_words(older));
     let same_topic = topic_from_words(&new).is_some_and(|it| Some(it) == topic_from_words(&old));
     let same_words = word_topic(&new).is_some_and(|it| Some(it) == word_topic(&old));
-    same_topic || same_words || change::ends_by_change(newer, older)
+    same_topic || same_words || Facet::of(newer).ends(&Facet::of(older))
 }
 
 /// True if two statements on one topic say the same: neither opposes the other, and both give the
@@ -71,7 +75,7 @@ pub fn overturns(newer: &str, older: &str) -> bool {
 pub(crate) fn restates(one: &str, other: &str) -> bool {
     derive_topic(one).is_some_and(|topic| derive_topic(other) == Some(topic))
         && !is_opposed(one, other)
-        && change::has_same_values(one, other)
+        && Facet::of(one).has_same_values(&Facet::of(other))
 }
 
 /// Returns the index keys of a statement. If one of two statements [`overturns`] the other, they
@@ -120,6 +124,34 @@ pub(crate) fn shares_family(one: &str, other: &str) -> bool {
         words.iter().any(|it| family.has_value(&it.text))
     };
     FAMILIES.iter().any(|family| names(&one, family) && names(&other, family))
+}
+
+/// Words that tell what a text is about, without words of change.
+pub(crate) fn telling_words(text: &str) -> Vec<String> {
+    Facet::of(text).words().cloned().collect()
+}
+
+/// Telling words of each thing that a text names: "two approvals, and the ticket number".
+pub(crate) fn named_things(text: &str) -> Vec<Vec<String>> {
+    let tokens = tokenize_text(text);
+    let is_end =
+        |token: &Token<'_>| token.ends >= ClauseEnd::Clause || token.is(WordClasses::LIST_JOINT);
+    let parts = tokens.split_inclusive(is_end).filter_map(|part| {
+        let span = part.first()?.start..part.last()?.span().end;
+        Some(telling_words(&text[span]))
+    });
+    parts.filter(|words| !words.is_empty()).collect()
+}
+
+/// Words of a text, folded, with other names of one thing unified.
+pub(crate) fn unified_words(text: &str) -> Vec<String> {
+    let tokens = tokenize_text(text);
+    let terms = terms::split_terms(text, &tokens);
+    let unify = |term: &terms::Term<'_>| terms::unify(lexicon::SAME_THINGS, &term.folded);
+    terms
+        .iter()
+        .map(|term| unify(term).map_or_else(|| term.folded.clone(), str::to_owned))
+        .collect()
 }
 
 /// Words that only say that something is done, or that somebody is asked.

@@ -1,7 +1,9 @@
 //! Words of a statement: in lower case and singular, with synonyms unified, each asked for or ruled
 //! out.
 
+use crate::memory::db::facets::terms::unify;
 use crate::memory::lang::families::FAMILIES;
+use crate::memory::lang::lexicon;
 use crate::memory::lang::word_lists::is_one_of;
 
 /// A word of a statement.
@@ -32,131 +34,14 @@ when if rather instead going forward onwards dont doesnt not never no avoid stop
 /// Words that rule out those behind them.
 const NEGATIONS: &str = " not never no dont avoid stop without nicht nie ";
 
-/// Spellings in several words or variants, with their unified form.
-const SAME: &[(&str, &str)] = &[
-    ("do not", "dont"),
-    ("don't", "dont"),
-    ("does not", "dont"),
-    ("doesn't", "dont"),
-    ("must not", "dont"),
-    ("should not", "dont"),
-    ("shouldn't", "dont"),
-    ("mustn't", "dont"),
-    ("can't", "dont"),
-    ("cannot", "dont"),
-    ("won't", "dont"),
-    ("from now on", "now"),
-    ("single quoted", "single-quotes"),
-    ("double quoted", "double-quotes"),
-    ("single quotes", "single-quotes"),
-    ("double quotes", "double-quotes"),
-    ("single quote", "single-quotes"),
-    ("double quote", "double-quotes"),
-    ("single-quote", "single-quotes"),
-    ("double-quote", "double-quotes"),
-    ("github actions", "github-actions"),
-    ("gitlab ci", "gitlab-ci"),
-    ("css modules", "css-modules"),
-    ("default exports", "default-exports"),
-    ("default export", "default-exports"),
-    ("named exports", "named-exports"),
-    ("named export", "named-exports"),
-    ("snake case", "snake_case"),
-    ("camel case", "camelcase"),
-    ("kebab case", "kebab-case"),
-    ("pascal case", "pascalcase"),
-    ("base url", "base-url"),
-    ("conventional commits", "conventional commit messages"),
-    ("merge commits", "merge-commits"),
-    ("merge commit", "merge-commits"),
-    ("line length", "line-length"),
-    ("line width", "line-length"),
-    ("lines at", "line-length"),
-    ("default branch", "default-branch"),
-    ("node.js", "node"),
-    ("nodejs", "node"),
-    ("next.js", "nextjs"),
-    ("vue.js", "vue"),
-    ("golang", "go"),
-    ("docker compose", "docker-compose"),
-    ("arrow functions", "arrow-functions"),
-    ("function declarations", "function-declarations"),
-    ("2-space", "2 spaces"),
-    ("4-space", "4 spaces"),
-    ("8-space", "8 spaces"),
-    ("two-space", "2 spaces"),
-    ("four-space", "4 spaces"),
-    ("tab indentation", "tabs indentation"),
-    ("british english", "british"),
-    ("american english", "american"),
-    ("uk english", "british"),
-    ("us english", "american"),
-    ("we switched to", "we use"),
-    ("we moved to", "we use"),
-    ("we migrated to", "we use"),
-    ("we've switched to", "we use"),
-    ("we've moved to", "we use"),
-    ("is fine", "is"),
-    ("is ok", "is"),
-    ("is okay", "is"),
-    ("is allowed", "is"),
-    ("is permitted", "is"),
-    ("instead of", "insteadof"),
-    ("rather than", "insteadof"),
-    ("in place of", "insteadof"),
-];
-
-/// Synonyms, with their unified word.
-const ALIASES: &[(&str, &str)] = &[
-    ("using", "use"),
-    ("used", "use"),
-    ("uses", "use"),
-    ("utilize", "use"),
-    ("postgresql", "postgres"),
-    ("mongo", "mongodb"),
-    ("sqlite3", "sqlite"),
-    ("tab", "tabs"),
-    ("space", "spaces"),
-    ("semicolons", "semicolon"),
-    ("semis", "semicolon"),
-    ("indenting", "indentation"),
-    ("indent", "indentation"),
-    ("indented", "indentation"),
-    ("answers", "answer"),
-    ("reply", "answer"),
-    ("replies", "answer"),
-    ("respond", "answer"),
-    ("responses", "answer"),
-    ("writing", "write"),
-    ("written", "write"),
-    ("committing", "commit"),
-    ("ts", "typescript"),
-    ("js", "javascript"),
-    ("py", "python"),
-    ("py.test", "pytest"),
-    ("k8s", "kubernetes"),
-    ("prod", "production"),
-    ("db", "database"),
-    ("tailwindcss", "tailwind"),
-    ("yarnpkg", "yarn"),
-    ("listening", "listens"),
-    ("pushing", "push"),
-    ("merging", "merge"),
-    ("mocking", "mock"),
-    ("deploying", "deploy"),
-    ("running", "run"),
-    ("runs", "run"),
-    ("adding", "add"),
-    ("pr", "pull-request"),
-    ("prs", "pull-request"),
-];
-
 /// Splits a statement into words.
 pub(super) fn statement_words(statement: &str) -> Vec<TopicWord> {
     let text = statement.to_lowercase().replace(['\u{2019}', '\u{2018}'], "'");
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for (written, same) in SAME {
-        text = replace_words(text, written, same);
+    for (same, written) in lexicon::TOPIC_PHRASES.lines().filter_map(|it| it.split_once('=')) {
+        for written in written.split('|') {
+            text = replace_words(text, written, same);
+        }
     }
     let mut words: Vec<TopicWord> = Vec::new();
     let (mut ruled_out, mut compared) = (false, false);
@@ -232,8 +117,8 @@ fn is_comparison(words: &[TopicWord]) -> bool {
 }
 
 fn normalise_word(word: &str) -> String {
-    if let Some((_, same)) = ALIASES.iter().find(|(written, _)| *written == word) {
-        return (*same).to_owned();
+    if let Some(same) = unify(lexicon::TOPIC_WORDS, word) {
+        return same.to_owned();
     }
     let kept = FAMILIES.iter().any(|family| family.has_value(word))
         || word == "kubernetes"
