@@ -63,11 +63,19 @@ fn dictionary() -> String {
         write!(text, "{word}\t{}", groups.join(",")).expect("memory");
         starts.push(text.len());
     }
-    let groups = groups.join("\n");
+    let groups: Vec<String> = groups.iter().map(|group| format!("{group}\n")).collect();
+    let mut group_starts = vec![0];
+    group_starts.extend(groups.iter().scan(0, |end, group| {
+        *end += group.len();
+        Some(*end)
+    }));
+    let groups = groups.concat();
     format!(
         "pub(super) const GROUPS: &str = {groups:?};\npub(super) const WORDS: &str = {text:?};\n\
-         pub(super) static STARTS: [u32; {}] = {starts:?};\n",
-        starts.len()
+         pub(super) static STARTS: [u32; {}] = {starts:?};\n\
+         pub(super) static GROUP_STARTS: [u32; {}] = {group_starts:?};\n",
+        starts.len(),
+        group_starts.len()
     )
 }
 
