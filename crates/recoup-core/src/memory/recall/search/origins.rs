@@ -18,7 +18,7 @@ const TOGETHER: f32 = 0.5;
 /// Session in which a note was first said. Imported notes have none, but all of one text have the
 /// same time.
 const ORIGIN: &str = "SELECT coalesce((SELECT session FROM evidence WHERE note = notes.row
-        AND what IN ('said', 'unattended') ORDER BY at LIMIT 1), 'at ' || created)
+        AND what = 'said' ORDER BY at LIMIT 1), 'at ' || created)
     FROM notes WHERE row = ?1";
 
 /// Raises the scores of notes that answer a query better together than the best of them alone: by
@@ -29,6 +29,11 @@ pub(super) fn rank_together(
     found: &mut [RankedNote],
 ) -> Result<()> {
     const READING: &str = "cannot read where a memory comes from";
+    // If the best note has all the words that others have, none has anything to add.
+    let best = found.first().map_or(0, |it| it.answer.words);
+    if found.iter().all(|it| best | it.answer.words == best) {
+        return Ok(());
+    }
     let mut statement = connection.prepare_cached(ORIGIN).doing(READING)?;
     let mut origins: HashMap<String, Vec<&mut RankedNote>> = HashMap::new();
     for note in found.iter_mut().take(MOST) {
