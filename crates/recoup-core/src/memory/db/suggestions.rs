@@ -25,7 +25,7 @@ use crate::memory::db::recording;
 use crate::memory::db::recording::RecordTime;
 use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::db::store::{Memory, NoteFilter};
-use crate::memory::lang::search_words::split_words;
+use crate::memory::lang::forms::split_words;
 use crate::memory::lang::tokenizer::WordSort;
 use crate::memory::model::note::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust};
 use crate::memory::model::statement::Statement;

@@ -4,8 +4,8 @@
 //! careless one drops a "not". Both are refused. In doubt a statement is not grounded: the user
 //! loses nothing that was there without a model.
 
+use crate::memory::lang::forms::{SearchWord, split_words};
 use crate::memory::lang::lexicon::{self, WordClasses};
-use crate::memory::lang::search_words::{SearchWord, split_words};
 use crate::memory::lang::token::{ClauseEnd, negates, split_at, tokenize_text};
 use crate::memory::lang::tokenizer::WordSort;
 

@@ -3,10 +3,12 @@
 //!
 //! Stop words are indexed like others, and queried only if a query has nothing else.
 
+use std::borrow::Cow;
+
 use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::memory::lang::lexicon::{self, WordClasses};
-use crate::memory::lang::tokenizer::WordSort;
+use crate::memory::lang::tokenizer::{WordSort, tokenize};
 
 /// Prefix of a stem.
 pub(crate) const STEM: &str = "~";
@@ -19,12 +21,6 @@ const HEAD_LENGTH: usize = 6;
 /// beginnings, which need no knowledge of any.
 pub(crate) struct WordStemmer(Stemmer);
 
-impl std::fmt::Debug for WordStemmer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Forms")
-    }
-}
-
 impl Default for WordStemmer {
     fn default() -> Self {
         Self(Stemmer::create(Algorithm::English))
@@ -33,17 +29,39 @@ impl Default for WordStemmer {
 
 impl WordStemmer {
     /// Returns the stem of a word; `None` for numbers, pairs and stop words.
-    pub(crate) fn stem<'a>(
-        &self,
-        word: &'a str,
-        sort: WordSort,
-    ) -> Option<std::borrow::Cow<'a, str>> {
+    pub(crate) fn stem<'a>(&self, word: &'a str, sort: WordSort) -> Option<Cow<'a, str>> {
         let may = matches!(sort, WordSort::Plain | WordSort::Part | WordSort::Whole)
             && word.len() > 2
             && word.chars().all(char::is_alphabetic)
             && !is_stop_word(word);
         may.then(|| self.0.stem(word))
     }
+}
+
+/// A word as search knows it.
+#[derive(Debug)]
+pub(crate) struct SearchWord {
+    /// Folded text.
+    pub(crate) exact: String,
+    /// Stem, if it has one.
+    pub(crate) stem: Option<String>,
+    pub(crate) sort: WordSort,
+    /// True for a stop word.
+    pub(crate) is_small: bool,
+}
+
+impl SearchWord {
+    pub(crate) fn new(word: &str, sort: WordSort) -> Self {
+        let stem = WordStemmer::default().stem(word, sort).map(Cow::into_owned);
+        Self { exact: word.to_owned(), stem, sort, is_small: is_stop_word(word) }
+    }
+}
+
+/// Returns the words of a text, in order.
+pub(crate) fn split_words(text: &str) -> Vec<SearchWord> {
+    let mut words = Vec::new();
+    tokenize(text, |word, sort| words.push(SearchWord::new(word, sort)));
+    words
 }
 
 /// Returns the beginning of a long word.

@@ -8,7 +8,6 @@ pub(crate) mod forms;
 pub(crate) mod lexicon;
 pub(crate) mod phrase;
 pub(crate) mod plain_clauses;
-pub(crate) mod search_words;
 pub(crate) mod token;
 pub(crate) mod tokenizer;
 mod word_hash;

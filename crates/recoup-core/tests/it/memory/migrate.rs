@@ -1,10 +1,14 @@
-//! A memory of the first version is brought to this one by whoever finds it.
+//! A memory of an earlier version is brought to this one by whoever finds it.
 
 use std::fs;
+use std::io::Read as _;
+use std::path::Path;
 
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::{NoteFilter, NoteId, Statement};
-use rusqlite::Connection;
+use recoup_core::memory::recall::search::SearchQuery;
+use recoup_core::memory::{NoteFilter, NoteId, NoteStatus, Statement};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row};
 
 use super::lessons::{ran, session};
 use super::{Scene, stated};
@@ -123,25 +127,77 @@ fn what_is_forgotten_is_gone_from_the_copy_of_the_first_version_too() {
     assert!(!held);
 }
 
-/// Makes of a memory what the version before the ends of notes would have made.
-const SECOND: &str = "DROP TABLE note_ends; PRAGMA user_version = 2;";
+/// A memory that the last version with schema 2 made; see the README beside it.
+fn of_the_second_version() -> Scene {
+    const MADE: &[u8] = include_bytes!("../../fixtures/memory/schema-2.db.gz");
+    let scene = Scene::new();
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(MADE).read_to_end(&mut bytes).unwrap();
+    fs::write(scene.path(), bytes).unwrap();
+    scene
+}
+
+/// All rows of the tables that schema 2 has, with the names of their tables.
+fn rows_of_the_second_version(path: &Path) -> Vec<String> {
+    let database = Connection::open(path).unwrap();
+    let tables = [
+        "notes",
+        "words",
+        "evidence",
+        "events",
+        "episodes",
+        "lessons",
+        "sightings",
+        "givings",
+        "checkpoints",
+        "sweeps",
+        "notices",
+        "pauses",
+        "settings",
+    ];
+    let rows = |table| {
+        let mut select = database.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let columns = select.column_count();
+        let row = |row: &Row<'_>| {
+            let value = |at| row.get::<_, Value>(at);
+            Ok(format!("{table} {:?}", (0..columns).map(value).collect::<Result<Vec<_>, _>>()?))
+        };
+        select.query_map([], row).unwrap().collect::<Result<Vec<_>, _>>().unwrap()
+    };
+    tables.into_iter().flat_map(rows).collect()
+}
 
 #[test]
-fn a_memory_of_the_version_before_keeps_its_notes_and_learns_about_ends() {
-    let scene = Scene::new();
-    scene.say("Use tabs.", None);
-    let before = scene.memory().notes(&NoteFilter::default()).unwrap();
-    Connection::open(scene.path()).unwrap().execute_batch(SECOND).unwrap();
-    assert_eq!(scene.memory().notes(&NoteFilter::default()).unwrap(), before);
+fn a_memory_of_the_version_before_keeps_every_row_and_learns_about_ends() {
+    let scene = of_the_second_version();
+    let before = rows_of_the_second_version(&scene.path());
+    assert_eq!(scene.memory().notes(&NoteFilter::default()).unwrap().len(), 17);
     assert_eq!(version(&scene), 3);
+    assert_eq!(rows_of_the_second_version(&scene.path()), before);
+    let copy = scene.dir.path().join("memory.db.backup-2");
+    assert_eq!(rows_of_the_second_version(&copy), before, "a copy from before");
     let until = Some("until #123 is fixed".to_owned());
     let statement = Statement { until: until.clone(), ..stated("pin tokio to 1.38", None) };
     scene.memory().record(&statement).unwrap();
     assert_eq!(scene.find("pin tokio to 1.38").until, until);
-    let copies = fs::read_dir(scene.path().parent().unwrap()).unwrap().flatten();
-    let is_copy = |name: &str| name.starts_with("memory.db.") && name.contains('2');
-    assert!(
-        copies.into_iter().any(|it| is_copy(&it.file_name().to_string_lossy())),
-        "a copy first"
-    );
+}
+
+#[test]
+fn search_and_deliveries_go_on_in_a_memory_of_the_version_before() {
+    let scene = of_the_second_version();
+    let cases = [
+        ("imports", "Sort imports with isort."),
+        ("amount in cents", "Amounts are stored in cents."),
+        ("GROSSEN.toml", "Größen stehen in der Datei größen.toml."),
+        ("数据库", "数据库密码在 vault 里。"),
+    ];
+    for (query, text) in cases {
+        let found = scene.memory().search(&SearchQuery::new(query)).unwrap();
+        assert_eq!(found[0].0.text, text, "{query}");
+    }
+    let given = scene.memory().deliveries_to("one").unwrap().notes;
+    let texts = ["Use tabs.", "Never push to main."].map(|text| scene.find(text).id);
+    assert_eq!(given, texts.into_iter().collect());
+    scene.say("Use spaces.", None);
+    assert_eq!(scene.find("Use tabs.").status, NoteStatus::Superseded);
 }

@@ -55,6 +55,12 @@ impl Memory {
         self.0.execute(&sql, params![row, value]).unwrap();
     }
 
+    /// Says in which session a note was said.
+    fn say_in(&self, row: i64, session: &str) {
+        let sql = "INSERT INTO evidence (note, at, session, what) VALUES (?1, 1, ?2, 'said')";
+        self.0.execute(sql, params![row, session]).unwrap();
+    }
+
     fn find(&self, text: &str) -> Vec<i64> {
         self.answer(&SearchQuery::new(text))
     }

@@ -2,7 +2,7 @@
 //! repeats vary; words that it adds are the lesson.
 
 use crate::memory::lang::escape::Placeholder;
-use crate::memory::lang::search_words::split_words;
+use crate::memory::lang::forms::split_words;
 use crate::memory::learn::failure::leads_to_host;
 use crate::memory::learn::lessons::fix::{has_code_ending, is_location_option};
 use crate::memory::learn::lessons::wording::error_signature;

@@ -4,7 +4,7 @@
 use std::cmp::{Ordering, Reverse};
 
 use crate::base::glob::{self, SlashMatching};
-use crate::memory::lang::search_words::split_words;
+use crate::memory::lang::forms::split_words;
 use crate::memory::model::note::{Note, NoteKind, NoteScope};
 use crate::memory::recall::inject::block::{InjectionContext, RulesBlock};
 

@@ -5,6 +5,7 @@
 //! [`SearchHit`] has two figures: `score` orders the answers to one query, `fit` tells whether a
 //! note is about the same thing at all, and compares with `FITS` whatever the query.
 
+mod origins;
 mod postings;
 mod rank;
 mod related;
@@ -156,25 +157,35 @@ fn search_rows(
     let mut walk = PostingWalk::new(connection, &scopes, effort)?;
     let weights = walk.read_all(&terms)?;
     let ranker = NoteRanker::new(&terms, &weights);
-    let mut hits = Vec::with_capacity(effort.ranked);
+    let mut found = Vec::with_capacity(effort.ranked);
     let mut notes = NoteReader::of(connection, query, &scopes)?;
     for row in walk.best_rows(LOOKED_AT) {
-        if let Some((answer, tie)) = notes.score_row(row, &ranker)?.filter(|it| it.0.score > 0.0) {
-            hits.push((SearchHit { row, score: answer.score, fit: answer.fit }, tie));
-        }
-        if hits.len() == effort.ranked {
+        found.extend(notes.score_row(row, &ranker)?.filter(|it| it.answer.score > 0.0));
+        if found.len() == effort.ranked {
             break;
         }
     }
     // Smaller differences are a tie.
     #[expect(clippy::cast_possible_truncation, reason = "a score is at most 1")]
     let rounded = |score: f32| (score * 1_000.0).round() as i32;
-    hits.sort_unstable_by_key(|(hit, tie)| (Reverse(rounded(hit.score)), Reverse(*tie)));
-    Ok(hits.into_iter().map(|(hit, _)| hit).collect())
+    let order = |it: &RankedNote| (Reverse(rounded(it.answer.score)), Reverse(it.tie));
+    found.sort_unstable_by_key(order);
+    if effort.is_asked && terms.words.len() > 1 {
+        origins::rank_together(connection, &ranker, &mut found)?;
+        found.sort_unstable_by_key(order);
+    }
+    let hit =
+        |RankedNote { row, answer, .. }| SearchHit { row, score: answer.score, fit: answer.fit };
+    Ok(found.into_iter().map(hit).collect())
 }
 
-/// Tie-break between notes with equal scores: evidence, then recency, then the row.
-type TieBreak = (i64, i64, i64);
+/// A note that a query admits.
+struct RankedNote {
+    row: i64,
+    answer: NoteScore,
+    /// Decides between equal scores: evidence, then recency, then the row.
+    tie: (i64, i64, i64),
+}
 
 /// Reader of notes for a query: one statement for all rows, and no copies of their text.
 struct NoteReader<'a> {
@@ -196,12 +207,8 @@ impl<'a> NoteReader<'a> {
         Ok(Self { statement, query, scopes })
     }
 
-    /// Returns a note's score and its tie-break, or `None` if the query does not admit it.
-    fn score_row(
-        &mut self,
-        row: i64,
-        ranker: &NoteRanker<'_>,
-    ) -> Result<Option<(NoteScore, TieBreak)>> {
+    /// Returns a note's score, or `None` if the query does not admit it.
+    fn score_row(&mut self, row: i64, ranker: &NoteRanker<'_>) -> Result<Option<RankedNote>> {
         let (query, scopes) = (self.query, self.scopes);
         let read = |found: &Row<'_>| {
             let text = |n| found.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
@@ -210,7 +217,7 @@ impl<'a> NoteReader<'a> {
                 return Ok(None);
             }
             let tie = (found.get(4)?, found.get(5)?, row);
-            Ok(Some((ranker.score_note(text(6)?), tie)))
+            Ok(Some(RankedNote { row, answer: ranker.score_note(text(6)?), tie }))
         };
         self.statement.query_row([row], read).optional().map(Option::flatten).doing(READING_NOTE)
     }

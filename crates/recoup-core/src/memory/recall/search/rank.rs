@@ -66,6 +66,8 @@ struct FormMeaning {
 pub(super) struct NoteScore {
     pub(super) score: f32,
     pub(super) fit: f32,
+    /// Words of the query that it has, one bit each.
+    pub(super) words: u64,
 }
 
 /// Matches of one query word in a note.
@@ -139,7 +141,16 @@ impl<'a> NoteRanker<'a> {
             && reading.found.windows(2).all(|pair| pair[0].closeness(&pair[1]) >= 1.0);
         let verbatim = if is_verbatim { VERBATIM } else { 0.0 };
         let score = (share + verbatim) / (1.0 + VERBATIM);
-        NoteScore { score, fit: self.fit(&reading, joined) }
+        let found = reading.found.iter().enumerate().filter(|(_, one)| one.worth > 0.0);
+        let words = found.fold(0, |words, (n, _)| words | 1 << n);
+        NoteScore { score, fit: self.fit(&reading, joined), words }
+    }
+
+    /// Returns the weight of some words of the query, as a share of all.
+    pub(super) fn share_of(&self, words: u64) -> f32 {
+        let weights = self.weights.words.iter().enumerate();
+        let found: f32 = weights.filter(|(n, _)| words & (1 << n) != 0).map(|(_, it)| it).sum();
+        if self.total > 0.0 { found / self.total } else { 0.0 }
     }
 
     fn match_note(&self, stored: &str) -> NoteMatches {

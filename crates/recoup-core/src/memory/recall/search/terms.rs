@@ -2,9 +2,9 @@
 //! names, two spellings, verbs that no stemmer brings together. Only queries are expanded by these.
 
 use crate::memory::lang::dictionary;
-use crate::memory::lang::forms::{HEAD, STEM, WordStemmer, head, is_request_word, is_stop_word};
+use crate::memory::lang::forms::{HEAD, STEM, SearchWord, head, is_request_word, split_words};
 use crate::memory::lang::lexicon;
-use crate::memory::lang::tokenizer::{WordSort, is_unspaced, tokenize};
+use crate::memory::lang::tokenizer::{WordSort, is_unspaced};
 
 /// Maximum number of words of a query.
 const MOST: usize = 40;
@@ -51,7 +51,7 @@ pub(super) struct QueryTerms {
 /// All words of a query, in order, before some are selected.
 #[derive(Default)]
 struct QueryWords {
-    words: Vec<(String, WordSort)>,
+    words: Vec<SearchWord>,
     joins: Vec<CompoundTerm>,
 }
 
@@ -60,29 +60,20 @@ impl QueryTerms {
     /// words. Stop words count in short queries: `make test`.
     pub(super) fn of(text: &str) -> Self {
         let said = QueryWords::of(text);
-        let forms = WordStemmer::default();
-        let only_stops = said.words.iter().all(|(word, sort)| is_stop_term(word, *sort));
+        let only_stops = said.words.iter().all(is_stop_term);
         let brief = said.words.len() <= MOST_JOINED;
         let mut terms = Self::default();
         let mut seen = std::collections::HashSet::<_, foldhash::fast::RandomState>::default();
-        for (at, (word, sort)) in said.words.iter().enumerate() {
-            let (sort, stop) = (*sort, !only_stops && is_stop_term(word, *sort));
-            let stem = forms.stem(word, sort).map(|stem| format!("{STEM}{stem}"));
-            let fresh = seen.insert(stem.clone().unwrap_or_else(|| word.clone()));
+        for (at, word) in said.words.into_iter().enumerate() {
+            let stop = !only_stops && is_stop_term(&word);
+            let SearchWord { exact, stem, sort, .. } = word;
+            let stem = stem.map(|stem| format!("{STEM}{stem}"));
+            let fresh = seen.insert(stem.clone().unwrap_or_else(|| exact.clone()));
             if fresh && (brief || !stop) {
-                let head = head(word, sort).filter(|_| !stop).map(|head| format!("{HEAD}{head}"));
-                let kin = synonyms(stem.as_deref().unwrap_or(word)).collect();
+                let head = head(&exact, sort).filter(|_| !stop).map(|head| format!("{HEAD}{head}"));
+                let kin = synonyms(stem.as_deref().unwrap_or(&exact)).collect();
                 let open = sort == WordSort::Tail;
-                terms.words.push(QueryTerm {
-                    exact: word.clone(),
-                    stem,
-                    head,
-                    kin,
-                    at,
-                    open,
-                    stop,
-                    sort,
-                });
+                terms.words.push(QueryTerm { exact, stem, head, kin, at, open, stop, sort });
             }
         }
         if terms.words.len() > MOST {
@@ -122,11 +113,8 @@ impl QueryTerm {
     }
 }
 
-fn is_stop_term(word: &str, sort: WordSort) -> bool {
-    match sort {
-        WordSort::Plain | WordSort::Part => is_stop_word(word),
-        _ => false,
-    }
+fn is_stop_term(word: &SearchWord) -> bool {
+    word.is_small && matches!(word.sort, WordSort::Plain | WordSort::Part)
 }
 
 impl QueryWords {
@@ -134,7 +122,8 @@ impl QueryWords {
         let mut said = Self::default();
         let mut parts = 0;
         let mut pairs = 0;
-        tokenize(text, |word, sort| {
+        for word in split_words(text) {
+            let sort = word.sort;
             match sort {
                 // All the parts; else the name without its number (`python3`).
                 WordSort::Whole if parts > 1 => {
@@ -142,17 +131,17 @@ impl QueryWords {
                     said.push_join(end - parts.min(end)..end);
                 }
                 WordSort::Tail if pairs > 0 => {}
-                _ => said.words.push((word.to_owned(), sort)),
+                _ => said.words.push(word),
             }
             parts = if sort == WordSort::Part { parts + 1 } else { 0 };
             pairs = if sort == WordSort::Pair { pairs + 1 } else { 0 };
-        });
+        }
         let count = said.words.len();
         // Longer words of scripts without spaces, which the index has in pairs.
         for run in text.split(|c| !is_unspaced(c)).filter(|run| !run.is_empty()) {
             let words = dictionary::words_in_run(run).into_iter();
             let longer = words.filter(|word| word.chars().count() > 2);
-            said.words.extend(longer.map(|word| (word.to_owned(), WordSort::Whole)));
+            said.words.extend(longer.map(|word| SearchWord::new(word, WordSort::Whole)));
         }
         if count <= MOST_JOINED {
             (1..count).for_each(|start| said.push_join(start - 1..start + 1));
@@ -164,11 +153,9 @@ impl QueryWords {
     }
 
     fn push_join(&mut self, places: std::ops::Range<usize>) {
-        let joinable =
-            |(_, sort): &(String, WordSort)| matches!(sort, WordSort::Plain | WordSort::Part);
-        if self.words[places.clone()].iter().all(joinable) {
-            let exact: String =
-                self.words[places.clone()].iter().map(|(word, _)| &**word).collect();
+        let words = &self.words[places.clone()];
+        if words.iter().all(|it| matches!(it.sort, WordSort::Plain | WordSort::Part)) {
+            let exact: String = words.iter().map(|it| &*it.exact).collect();
             if self.joins.iter().all(|join| join.exact != exact) {
                 let kin = synonyms(&exact).collect();
                 self.joins.push(CompoundTerm { exact, kin, places });

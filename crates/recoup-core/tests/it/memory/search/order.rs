@@ -71,6 +71,47 @@ fn evidence_does_not_lift_a_worse_answer() {
 }
 
 #[test]
+fn notes_of_one_session_that_answer_a_query_together_come_together() {
+    let memory = Memory::of([
+        "The timeout is 30 seconds.",
+        "The billing client retries three times.",
+        "The timeout is 5 seconds.",
+    ]);
+    let query = "timeout of the billing client";
+    assert_eq!(memory.find(query), [2, 3, 1], "the newer first");
+    for (row, session) in [(1, "one"), (2, "one"), (3, "two")] {
+        memory.say_in(row, session);
+    }
+    assert_eq!(memory.find(query), [2, 1, 3]);
+    assert_eq!(memory.find("timeout"), [3, 1], "one word has nothing to add");
+}
+
+#[test]
+fn notes_that_were_imported_with_one_time_come_together() {
+    let memory = Memory::of([
+        "The timeout is 30 seconds.",
+        "The billing client retries three times.",
+        "The timeout is 5 seconds.",
+    ]);
+    memory.set(3, "created", "2");
+    assert_eq!(memory.find("timeout of the billing client"), [2, 1, 3]);
+}
+
+#[test]
+fn a_note_of_the_best_session_does_not_come_before_a_better_one() {
+    let memory = Memory::of([
+        "The office has a printer on the second floor.",
+        "The billing client retries three times.",
+        "The timeout of the billing client is 5 seconds.",
+        "The second printer has a timeout of its own.",
+    ]);
+    for (row, session) in [(1, "one"), (2, "one"), (3, "two"), (4, "one")] {
+        memory.say_in(row, session);
+    }
+    assert_eq!(memory.find("timeout of the billing client")[0], 3);
+}
+
+#[test]
 fn scores_and_fits_are_between_nothing_and_one_and_in_order() {
     let memory = Memory::among_others(&[]);
     for question in corpus::questions().iter().step_by(20) {

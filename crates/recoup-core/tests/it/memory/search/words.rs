@@ -1,6 +1,6 @@
 //! Which words lead to which notes.
 
-use super::Memory;
+use super::{Memory, corpus};
 
 fn finds(note: &str, queries: &[&str]) {
     let memory = Memory::of([note, "an unrelated remark on lunch"]);
@@ -101,4 +101,18 @@ fn words_that_every_sentence_has_are_found_only_when_nothing_else_is_asked() {
     let memory = Memory::of(["which of the two", "a parser for dates"]);
     assert_eq!(memory.find("which is the parser"), [2]);
     assert_eq!(memory.find("which"), [1]);
+}
+
+/// The index of a memory has the words of the version that wrote it. If this fails, notes from before
+/// are found by other words than new ones: then the index has to be built anew by a migration.
+#[test]
+fn notes_are_indexed_by_the_same_words_as_ever() {
+    let memory = Memory::among_others(&[]);
+    let mut select = memory.0.prepare("SELECT c0 FROM words_content ORDER BY id").unwrap();
+    let forms = select.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap);
+    // FNV-1a.
+    let hash = forms.flat_map(String::into_bytes).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    assert_eq!((corpus::notes().len(), hash), (2257, 0x9465_ac12_b1fa_4fc6));
 }
