@@ -12,7 +12,7 @@ use crate::memory::db::transaction::EventTransaction;
 use crate::memory::db::{note_rows, recording};
 use crate::memory::guard::opt_out;
 use crate::memory::lang::phrase::starts_with_phrase;
-use crate::memory::lang::plain_clauses;
+use crate::memory::lang::token::tokenize_text;
 use crate::memory::model::note::{Note, NoteId, NoteStatus};
 
 const RETRACTING: &str = "cannot retract a memory";
@@ -70,7 +70,7 @@ pub fn parse_retraction(prompt: &str) -> Option<RetractionKind> {
     if prompt.len() > 120 {
         return None;
     }
-    let all: Vec<String> = plain_clauses::plain_words(prompt);
+    let all: Vec<String> = tokenize_text(prompt).into_iter().map(|it| it.folded).collect();
     let words: Vec<&str> = all.iter().map(String::as_str).collect();
     let whole = words.concat();
     let says = |phrases: &[&str]| {

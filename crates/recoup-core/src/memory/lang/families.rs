@@ -38,11 +38,6 @@ const fn either_or(name: &'static str, values: &'static str, own: &'static str) 
     ValueFamily { is_either_or: true, ..one_of(name, values, own) }
 }
 
-/// True if a word is a value of the family with this name.
-pub(crate) fn is_value_of(word: &str, name: &str) -> bool {
-    FAMILIES.iter().any(|family| family.name == name && family.has_value(word))
-}
-
 /// All families.
 pub(crate) const FAMILIES: &[ValueFamily] = &[
     either_or("indentation", "tabs spaces", "indentation width size character"),

@@ -7,7 +7,6 @@ pub(crate) mod fold;
 pub(crate) mod forms;
 pub(crate) mod lexicon;
 pub(crate) mod phrase;
-pub(crate) mod plain_clauses;
 pub(crate) mod token;
 pub(crate) mod tokenizer;
 mod word_hash;
