@@ -8,9 +8,8 @@
 //! keeping. Its score decides: a sure span is kept, a doubtful one waits as a candidate. A few vetoes,
 //! which no score can overrule, guard against statements that nobody could understand later.
 
-mod lines;
 mod limits;
-
+mod lines;
 mod spans;
 pub mod tagger;
 pub mod transcript;
@@ -25,10 +24,10 @@ use crate::memory::model::note::NoteScope;
 use crate::memory::model::statement::Statement;
 
 /// Least score of a span that is kept, and of one that waits as a candidate.
-const SURE: f32 = 0.85;
+const SURE: f32 = 0.8;
 const DOUBTFUL: f32 = 0.4;
 /// Least probability that the user asks again, and that something is taken back.
-const ASKED_AGAIN: f32 = 0.5;
+const ASKED_AGAIN: f32 = 0.4;
 const TAKEN_BACK: f32 = 0.5;
 /// Most candidates of one prompt.
 const MOST_CANDIDATES: usize = 4;

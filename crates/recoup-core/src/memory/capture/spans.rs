@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::memory::capture::tagger::network::{SpanOutput, TaggerOutput, TaggerWeights};
 use crate::memory::capture::vetoes::SpanContext;
 use crate::memory::capture::{limits, tagger, vetoes};
-use crate::memory::lang::token::{ClauseEnd, negates, tokenize_text};
+use crate::memory::lang::lexicon::{self, WordClasses};
+use crate::memory::lang::token::{ClauseEnd, Token, negates, tokenize_text};
 use crate::memory::model::note::{NoteKind, NoteScope, NoteSource};
 use crate::memory::model::statement::Statement;
 
@@ -71,6 +72,7 @@ impl HeardSpan {
     /// other words is kept as its whole sentence.
     pub(super) fn to_statement(&self, text: &str, scope: &NoteScope) -> Option<Statement> {
         let words = with_negation(text, &self.words, &self.sentence);
+        let words = with_closing_signs(text, without_frame(text, words));
         let narrow = SpanContext::new(text, words, self.sentence.clone());
         let context = if narrow.points_back() { narrow.whole_sentence() } else { narrow };
         if vetoes::first_veto(&context).is_some() {
@@ -98,30 +100,72 @@ pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Widens a span by a negation right before or behind it: without that it would say the opposite.
+/// Most words between a negation and the span that it denies.
+const NEAR: usize = 8;
+
+/// Widens a span by a negation in the clause before it, or right behind it: without that it would
+/// say the opposite.
 fn with_negation(text: &str, words: &Range<usize>, sentence: &Range<usize>) -> Range<usize> {
     let tokens = tokenize_text(&text[sentence.clone()]);
-    let place = |at: usize| {
-        let span = tokens[at].span();
-        span.start + sentence.start..span.end + sentence.start
-    };
-    let before = (0..tokens.len()).rev().find(|at| place(*at).end <= words.start);
-    let behind = (0..tokens.len()).find(|at| place(*at).start >= words.end);
-    let mut widened = words.clone();
-    if let Some(at) = before.filter(|at| tokens[*at].ends == ClauseEnd::Nothing)
-        && negates(&tokens, at)
-    {
-        widened.start = place(at).start;
+    let from = |at: usize| tokens[at].start + sentence.start;
+    let to = |at: usize| tokens[at].span().end + sentence.start;
+    let goes_on = |at: &usize| tokens[*at].ends == ClauseEnd::Nothing;
+    let before = (0..tokens.len()).rev().skip_while(|at| to(*at) > words.start);
+    let before = before.take(NEAR).take_while(goes_on);
+    let start = before.filter(|at| negates(&tokens, *at)).last().map_or(words.start, from);
+    let behind = (1..tokens.len()).find(|at| from(*at) >= words.end);
+    let behind = behind.filter(|at| goes_on(&(at - 1)) && negates(&tokens, *at));
+    // "Not" in the middle of a clause belongs to what follows.
+    let is_last = |at: &usize| at + 1 == tokens.len() || !goes_on(at);
+    let end = behind.filter(is_last).map_or(words.end, to);
+    start..end
+}
+
+/// Leaves out phrases that only open or close a statement: "from now on", "remember that", "please".
+fn without_frame(text: &str, words: Range<usize>) -> Range<usize> {
+    const BETWEEN: [char; 9] = [' ', ',', ':', ';', '-', '–', '—', '，', '：'];
+    let tokens = tokenize_text(&text[words.clone()]);
+    let folded: Vec<&str> = tokens.iter().map(|it| it.folded.as_str()).collect();
+    let mut first = 0;
+    while let Some(count) = lexicon::OPENING.matched_start(&folded[first..]) {
+        first += count;
     }
-    let is_joined = |at: &usize| {
-        let last = at.checked_sub(1).map(|last| &tokens[last]);
-        last.is_none_or(|last| last.ends == ClauseEnd::Nothing)
-    };
-    if let Some(at) = behind.filter(is_joined)
-        && negates(&tokens, at)
-        && tokens.get(at + 1).is_none_or(|_| tokens[at].ends != ClauseEnd::Nothing)
-    {
-        widened.end = place(at).end;
+    let is_closing = |token: &&Token<'_>| token.is(WordClasses::CLOSING) && !token.is_glued;
+    let last = tokens.len() - tokens.iter().rev().take_while(is_closing).count();
+    if first >= last {
+        return words;
     }
-    widened
+    let kept = &text[words.clone()];
+    let start = if first == 0 { 0 } else { tokens[first - 1].span().end };
+    let end = if last == tokens.len() { kept.len() } else { tokens[last].start };
+    let kept = kept[start..end].trim_start_matches(BETWEEN);
+    let start = words.start + end - kept.len();
+    start..start + kept.trim_end_matches(BETWEEN).len()
+}
+
+/// Widens a span by the signs behind it that close what it opens.
+fn with_closing_signs(text: &str, words: Range<usize>) -> Range<usize> {
+    const PAIRS: [(char, char); 8] = [
+        ('<', '>'),
+        ('(', ')'),
+        ('[', ']'),
+        ('{', '}'),
+        ('"', '"'),
+        ('“', '”'),
+        ('«', '»'),
+        ('「', '」'),
+    ];
+    let mut end = words.end;
+    while let Some(sign) = text[end..].chars().next() {
+        let kept = &text[words.start..end];
+        let closes = |(open, close): &(char, char)| {
+            let (opened, closed) = (kept.matches(*open).count(), kept.matches(*close).count());
+            sign == *close && if open == close { opened % 2 == 1 } else { opened > closed }
+        };
+        if !PAIRS.iter().any(closes) {
+            break;
+        }
+        end += sign.len_utf8();
+    }
+    words.start..end
 }

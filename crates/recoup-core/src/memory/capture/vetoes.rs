@@ -79,6 +79,14 @@ const VETOES: &[SpanVeto] = &[
         ],
     },
     SpanVeto {
+        name: "cites others",
+        applies: cites_others,
+        examples: [
+            &["⟦the docs say \"always use tabs here\"⟧", "⟦Ann says \"we never use npm\"⟧"],
+            &["⟦say \"seat\", not \"chair\"⟧", "⟦errors read \"please try it again\"⟧"],
+        ],
+    },
+    SpanVeto {
         name: "points back",
         applies: |span| span.points_back(),
         examples: [
@@ -129,6 +137,21 @@ fn is_quoted(span: &SpanContext<'_>) -> bool {
         };
         opens && span.behind().contains(*close)
     })
+}
+
+/// True if the span has a sentence in quotation marks, and a word of saying before it.
+fn cites_others(span: &SpanContext<'_>) -> bool {
+    let words = span.words();
+    let cited = words.char_indices().find_map(|(at, c)| {
+        let (_, close) = QUOTATION_MARKS.iter().find(|(open, _)| *open == c)?;
+        let cited = words[at + c.len_utf8()..].split(*close).next()?;
+        (cited.split_whitespace().count() > 2).then_some(at)
+    });
+    let says = |at: usize| {
+        let before = tokenize_text(&words[..at]);
+        before.iter().rev().take(2).any(|it| it.is(WordClasses::SAYS))
+    };
+    cited.is_some_and(says)
 }
 
 /// Returns a text without punctuation at its edges; brackets, code and paths keep theirs.

@@ -28,7 +28,7 @@ fn a_rule_that_mentions_a_tag_stays_whole() {
     for (prompt, rule) in [
         (
             "Never use <mat-icon> in templates, use <app-icon>",
-            "never use <mat-icon> in templates, use <app-icon>",
+            "Never use <mat-icon> in templates, use <app-icon>",
         ),
         (
             "always use <my-button> instead of <button>",
