@@ -8,7 +8,7 @@
 use rusqlite::{Connection, params};
 
 use crate::error::Result;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::db::{CachedSql as _, SqlContext as _};
 use crate::memory::lang::forms::{HEAD, STEM, WordStemmer, head};
 use crate::memory::lang::tokenizer::{MOST_TEXT, WordSort, tokenize};
 
@@ -50,21 +50,22 @@ pub fn index_note(
     };
     tokenize(text, &mut take);
     tokenize(topic.unwrap_or_default(), &mut take);
-    connection
-        .execute_cached(
-            "INSERT OR REPLACE INTO words (rowid, forms)
+    connection.write(
+        "INSERT OR REPLACE INTO words (rowid, forms)
              VALUES (?1, ?2 || coalesce((SELECT '@' || scope FROM notes WHERE row = ?1), ''))",
-            params![row, format!("{words}{WHOLES} {wholes}")],
-        )
-        .doing("cannot index a memory")?;
+        params![row, format!("{words}{WHOLES} {wholes}")],
+        "cannot index a memory",
+    )?;
     Ok(())
 }
 
 /// Removes a note from the index, without a trace.
 pub fn unindex_note(connection: &Connection, row: i64) -> Result<()> {
-    connection
-        .execute_cached("DELETE FROM words WHERE rowid = ?1", [row])
-        .doing("cannot remove a memory from the index")?;
+    connection.write(
+        "DELETE FROM words WHERE rowid = ?1",
+        [row],
+        "cannot remove a memory from the index",
+    )?;
     Ok(())
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn merge_segments(connection: &Connection) -> Result<()> {
         .doing(TIDYING)?;
     let most = if pages <= SMALL { 1 } else { PARTS };
     if parts > most {
-        connection.execute("INSERT INTO words (words) VALUES ('optimize')", []).doing(TIDYING)?;
+        connection.write("INSERT INTO words (words) VALUES ('optimize')", [], TIDYING)?;
     }
     Ok(())
 }

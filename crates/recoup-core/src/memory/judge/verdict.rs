@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::guard::refusal::{RefusalReason, statement_refusal};
 use crate::memory::judge::grounding::is_grounded;
 use crate::memory::judge::sent_text::JudgeCandidate;
-use crate::memory::model::note::NoteKind;
+use crate::memory::model::NoteKind;
 
 /// Decision about a candidate.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,13 +7,16 @@ use rusqlite::{Connection, params};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::Memory;
-use crate::memory::db::{deliveries, forget, index, note_rows, pauses, recording};
+use crate::memory::db::{
+    CachedSql as _, Memory, SqlContext as _, deliveries, forget, index, note_rows, pauses,
+    recording,
+};
 use crate::memory::learn::lessons;
-use crate::memory::model::note::{NoteId, NoteStatus};
+use crate::memory::model::{NoteId, NoteStatus};
 
 const SETTLING: &str = "cannot run memory maintenance";
+/// Setting with the time of the last maintenance.
+const SETTLED: &str = "settled";
 
 const DAY: Duration = Duration::from_hours(24);
 /// Age at which events are deleted.
@@ -42,21 +45,17 @@ impl Memory {
     /// Runs maintenance if that was not done for a day. Creates no memory where there is none.
     pub(crate) fn maintain_daily(&self) -> Result<Option<MaintenanceReport>> {
         let now = self.now();
-        let is_due = self.read(|connection| pauses::is_settling_due(connection, DAY, now))?;
-        if is_due != Some(true) {
-            return Ok(None);
-        }
-        // Of several processes that saw it is due, one runs it.
-        let is_ours = self.change("cannot run memory maintenance", |connection| {
-            pauses::take_due_settling(connection, DAY, now)
-        })?;
+        let is_due = self.read(|connection| pauses::is_due(connection, SETTLED, DAY, now))?;
+        // Of several processes that see that it is due, one runs it.
+        let is_ours = is_due == Some(true)
+            && self.change(SETTLING, |it| pauses::take_due(it, SETTLED, DAY, now))?;
         is_ours.then(|| self.maintain()).transpose()
     }
 
     /// Runs maintenance now.
     pub fn maintain(&self) -> Result<MaintenanceReport> {
         let now = self.now();
-        self.change("cannot run memory maintenance", |connection| {
+        self.change(SETTLING, |connection| {
             let old = time_before(now, EVENTS);
             lessons::rekey_lessons(connection, now)?;
             let mut events = 0;
@@ -68,7 +67,7 @@ impl Memory {
                 "DELETE FROM notices WHERE at < ?1",
                 "DELETE FROM episodes WHERE coalesce(ended, began) < ?1",
             ] {
-                events += connection.execute(sql, [old.as_millis()]).doing(SETTLING)?;
+                events += connection.write(sql, [old.as_millis()], SETTLING)?;
             }
             let dropped = drop_candidates(connection, time_before(now, CANDIDATES), old)?;
             let retired = retire_lessons(connection, old, now)?;
@@ -120,7 +119,7 @@ fn retire_lessons(connection: &Connection, then: Timestamp, now: Timestamp) -> R
                          WHERE lessons.note = notes.id AND lessons.updated >= ?1)
          AND NOT EXISTS (SELECT 1 FROM evidence
                          WHERE evidence.note = notes.row AND evidence.at >= ?1)",
-        params![then.as_millis()],
+        params![then],
     )?;
     for kept in &old {
         recording::set_status(connection, &kept.note.id, NoteStatus::Retired, EXPIRED, now)?;

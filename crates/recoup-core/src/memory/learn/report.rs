@@ -7,13 +7,11 @@ use rusqlite::{Connection, Row};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::db::deliveries;
-use crate::memory::db::deliveries::DeliveryRecord;
-use crate::memory::db::note_rows;
-use crate::memory::db::note_rows::StoredNote;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::{Memory, NoteFilter};
-use crate::memory::model::note::{Note, NoteId};
+use crate::memory::db::{
+    CachedSql as _, DeliveryRecord, Memory, NoteFilter, SqlContext as _, StoredNote, deliveries,
+    note_rows,
+};
+use crate::memory::model::{Note, NoteId};
 
 const REPORTING: &str = "cannot read the statistics of rules";
 

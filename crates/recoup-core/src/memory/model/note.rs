@@ -2,12 +2,15 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::clock::Timestamp;
 use crate::base::project::ProjectId;
 use crate::error::{Error, Result};
 
-/// One thing that is remembered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One thing that is remembered. Serialized as a line of an export.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Note {
     /// Short id, as people use it.
     pub id: NoteId,
@@ -16,18 +19,23 @@ pub struct Note {
     /// The statement: a clean imperative, with its negation.
     pub text: String,
     /// The user's own words, where they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
     /// Origin, which decides the trust.
     pub source: NoteSource,
     /// Projects in which it applies.
     pub scope: NoteScope,
     /// Files to which it applies, as a glob from the project's root; all if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<String>,
     /// Subject: of two notes on one topic the newer counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
     /// End of its validity, in the user's words: "until #123 is fixed".
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Time of that end, if the words tell it.
+    #[serde(skip)]
     pub ends: Option<Timestamp>,
     /// State: only active notes are rules.
     pub status: NoteStatus,
@@ -40,8 +48,10 @@ pub struct Note {
     /// When it was last said, or changed.
     pub updated: Timestamp,
     /// The note that replaced it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<NoteId>,
     /// True if it was delivered often, and no agent ever used it.
+    #[serde(skip)]
     pub idle: bool,
 }
 
@@ -65,7 +75,8 @@ impl Note {
 }
 
 /// Short, permanent id of a note.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct NoteId(String);
 
 impl NoteId {
@@ -209,7 +220,8 @@ impl NoteSource {
 }
 
 /// Projects in which a note applies; stored as `universal` or `project:ID`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum NoteScope {
     /// Everywhere: only when the user says so.
     Universal,
@@ -238,6 +250,27 @@ impl fmt::Display for NoteScope {
         }
     }
 }
+
+/// Lets serde read and write types as their text.
+macro_rules! serialized_as_text {
+    ($($name:ident),*) => {$(
+        impl From<$name> for String {
+            fn from(it: $name) -> Self {
+                it.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Error;
+
+            fn try_from(text: String) -> Result<Self> {
+                Self::parse(&text)
+            }
+        }
+    )*};
+}
+
+serialized_as_text!(NoteId, NoteScope);
 
 /// Defines an enum whose words are stored, shown and parsed.
 macro_rules! words {

@@ -1,9 +1,8 @@
 //! Conversion of a command's words to its kind: a program, or an interpreter and the script, module or
 //! code that it runs.
 
-use crate::memory::shell::CommandKind;
-use crate::memory::shell::subcommands;
 use crate::memory::shell::wrappers::{skip_options, strip_wrappers};
+use crate::memory::shell::{CommandKind, subcommands};
 
 /// Scripts that have sub-commands of their own.
 const MANAGERS: [&str; 3] = ["manage.py", "artisan", "console"];

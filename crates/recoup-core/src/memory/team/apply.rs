@@ -7,15 +7,10 @@ use rusqlite::{Connection, params};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::db::index;
-use crate::memory::db::note_rows;
-use crate::memory::db::recording;
-use crate::memory::db::recording::RecordTime;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::Memory;
-use crate::memory::db::{deliveries, pauses};
-use crate::memory::model::estimate;
-use crate::memory::model::note::{Note, NoteScope, NoteSource, NoteStatus};
+use crate::memory::db::{
+    CachedSql as _, Memory, RecordTime, deliveries, index, note_rows, pauses, recording,
+};
+use crate::memory::model::{Note, NoteScope, NoteSource, NoteStatus, estimate};
 use crate::memory::team::TeamRule;
 use crate::memory::team::rule::RuleIdentity;
 
@@ -65,7 +60,14 @@ impl Memory {
 
     /// True if any of these rules of the team is known in `scope`, whatever its status.
     pub fn knows_team_rules(&self, scope: &NoteScope, rules: &[TeamRule]) -> Result<bool> {
-        let found = self.read(|connection| has_any_rule(connection, scope, rules))?;
+        let found = self.read(|connection| {
+            for TeamRule { paths, text, .. } in rules {
+                if note_rows::find_same(connection, scope, paths.as_deref(), text)?.is_some() {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })?;
         Ok(found.unwrap_or(false))
     }
 }
@@ -100,38 +102,18 @@ fn accept_rules(
     Ok(accepted)
 }
 
-/// True if memory has any of these rules, in any status.
-fn has_any_rule(connection: &Connection, scope: &NoteScope, rules: &[TeamRule]) -> Result<bool> {
-    for rule in rules {
-        if note_rows::find_same(connection, scope, rule.paths.as_deref(), &rule.text)?.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// Updates the team's own note to the file: kind, casing and topic.
 fn update_team_note(connection: &Connection, scope: &NoteScope, rule: &TeamRule) -> Result<()> {
-    let Some(kept) = note_rows::find_same(connection, scope, rule.paths.as_deref(), &rule.text)?
-    else {
+    let TeamRule { kind, text, paths, .. } = rule;
+    let kept = note_rows::find_same(connection, scope, paths.as_deref(), text)?;
+    let Some(kept) = kept.filter(|kept| kept.note.source == NoteSource::Team) else {
         return Ok(());
     };
-    if kept.note.source != NoteSource::Team {
-        return Ok(());
-    }
-    connection
-        .execute_cached(
-            "UPDATE notes SET kind = ?2, text = ?3, topic = ?4, tokens = ?5 WHERE row = ?1",
-            params![
-                kept.row,
-                rule.kind.as_str(),
-                rule.text,
-                rule.effective_topic(),
-                estimate(&rule.text)
-            ],
-        )
-        .doing(recording::KEEPING)?;
-    index::index_note(connection, kept.row, &rule.text, rule.effective_topic().as_deref())
+    let topic = rule.effective_topic();
+    let sql = "UPDATE notes SET kind = ?2, text = ?3, topic = ?4, tokens = ?5 WHERE row = ?1";
+    let values = params![kept.row, kind, text, topic, estimate(text)];
+    connection.write(sql, values, recording::KEEPING)?;
+    index::index_note(connection, kept.row, text, topic.as_deref())
 }
 
 fn retire_matching(
@@ -143,7 +125,7 @@ fn retire_matching(
     let of_team = note_rows::find_many(
         connection,
         "scope = ?1 AND source = ?2 AND status = ?3 ORDER BY row",
-        params![scope.to_string(), NoteSource::Team.as_str(), NoteStatus::Active.as_str()],
+        params![scope, NoteSource::Team, NoteStatus::Active],
     )?;
     let meant = of_team.into_iter().filter(|kept| is_meant(&kept.note));
     meant

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use crate::memory::db::dedup::meaning_of;
 use crate::memory::db::facets::is_opposed;
-use crate::memory::model::note::{Note, NoteId, NoteStatus, NoteTrust};
-use crate::memory::model::statement::check_path_glob;
+use crate::memory::model::{Note, NoteId, NoteStatus, NoteTrust, check_path_glob};
 use crate::memory::team::rule::RuleIdentity;
 use crate::memory::team::rule_file::MOST_RULES;
 use crate::memory::team::{TeamRule, TeamRules, parse_rules, render_rules};

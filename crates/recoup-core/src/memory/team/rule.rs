@@ -1,9 +1,9 @@
 //! Team rules, the content of a rule file, and the differences between two of them.
 
 use crate::memory::db::facets::{derive_topic, topic_by_words};
-use crate::memory::model::note::{Note, NoteKind, NoteScope, NoteSource};
-use crate::memory::model::statement::Statement;
-use crate::memory::model::statement::normalize_for_comparison;
+use crate::memory::model::{
+    Note, NoteKind, NoteScope, NoteSource, Statement, normalize_for_comparison,
+};
 
 /// One rule of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,15 +7,13 @@ mod meaning;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
-use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::db::facets::{derive_topic, is_opposed, subject_keys};
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::{note_rows, recording};
-use crate::memory::model::note::{Note, NoteId, NoteScope, NoteStatus};
-use crate::memory::model::statement::normalize_for_comparison;
+use crate::memory::db::recording::{KEEPING, require_note};
+use crate::memory::db::{CachedSql as _, Memory, note_rows, recording};
+use crate::memory::model::{Note, NoteId, NoteScope, NoteStatus, normalize_for_comparison};
 
 pub(crate) use meaning::normal_form as meaning_of;
 
@@ -154,32 +152,30 @@ fn subjects_of(note: &Note) -> impl Iterator<Item = String> {
     own.into_iter().chain(subject_keys(&note.text).into_iter().flatten())
 }
 
-/// Merges duplicates in these scopes, or in all, within the caller's transaction.
-pub(crate) fn merge_duplicates(
-    connection: &Connection,
-    scopes: &[NoteScope],
-    now: Timestamp,
-) -> Result<Vec<DuplicateGroup>> {
-    let active = note_rows::find_many(connection, "status = 'active'", [])?;
-    let meant = |note: &Note| scopes.is_empty() || scopes.contains(&note.scope);
-    let notes: Vec<Note> = active.into_iter().map(|kept| kept.note).filter(meant).collect();
-    let mut found = duplicates(&notes);
-    for group in &mut found {
-        let stays = recording::require_note(connection, &group.stays.id)?;
-        let others = group.others.iter().map(|it| recording::require_note(connection, &it.id));
-        let others = others.collect::<Result<Vec<_>>>()?;
-        recording::supersede_all(connection, others, &group.stays.id, now)?;
-        let more: u64 = group.others.iter().map(|note| note.evidence).sum();
-        connection
-            .execute_cached(
-                "UPDATE notes SET evidence = evidence + ?2 WHERE row = ?1",
-                params![stays.row, more.cast_signed()],
-            )
-            .doing(recording::KEEPING)?;
-        recording::record_evidence(connection, &stays, "merged", None, now)?;
-        group.stays = recording::require_note(connection, &group.stays.id)?.note;
+impl Memory {
+    /// Merges notes that say the same in these scopes, or in all; returns the merged groups.
+    pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<DuplicateGroup>> {
+        let now = self.now();
+        let is_meant = |note: &Note| scopes.is_empty() || scopes.contains(&note.scope);
+        self.change_existing("cannot merge memories", |connection| {
+            let active = note_rows::find_many(connection, "status = 'active'", [])?;
+            let notes: Vec<Note> =
+                active.into_iter().map(|kept| kept.note).filter(is_meant).collect();
+            let mut found = duplicates(&notes);
+            for group in &mut found {
+                let others = group.others.iter().map(|it| require_note(connection, &it.id));
+                let others = others.collect::<Result<Vec<_>>>()?;
+                recording::supersede_all(connection, others, &group.stays.id, now)?;
+                let stays = require_note(connection, &group.stays.id)?;
+                let more: u64 = group.others.iter().map(|note| note.evidence).sum();
+                let sql = "UPDATE notes SET evidence = evidence + ?2 WHERE row = ?1";
+                connection.write(sql, params![stays.row, more.cast_signed()], KEEPING)?;
+                recording::record_evidence(connection, &stays, "merged", None, now)?;
+                group.stays = require_note(connection, &stays.note.id)?.note;
+            }
+            Ok(found)
+        })
     }
-    Ok(found)
 }
 
 /// Characters that make a part of a path a pattern.
