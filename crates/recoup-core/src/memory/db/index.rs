@@ -95,9 +95,7 @@ pub(crate) fn newest_rows(
     asked: &IndexQuery<'_>,
     most: usize,
 ) -> Result<Vec<i64>> {
-    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
-               ORDER BY rowid DESC LIMIT ?3";
-    query_rows(connection, sql, asked, most)
+    query_rows(connection, "DESC", asked, most)
 }
 
 /// Returns the rows that match, oldest first, and no more than `most`.
@@ -106,14 +104,12 @@ pub(crate) fn oldest_rows(
     asked: &IndexQuery<'_>,
     most: usize,
 ) -> Result<Vec<i64>> {
-    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
-               ORDER BY rowid LIMIT ?3";
-    query_rows(connection, sql, asked, most)
+    query_rows(connection, "ASC", asked, most)
 }
 
 fn query_rows(
     connection: &Connection,
-    sql: &str,
+    order: &str,
     asked: &IndexQuery<'_>,
     most: usize,
 ) -> Result<Vec<i64>> {
@@ -129,11 +125,12 @@ fn query_rows(
     }
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let below = asked.below.unwrap_or(i64::MAX);
+    let sql = format!(
+        "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
+         ORDER BY rowid {order} LIMIT ?3"
+    );
     let values = params![all.join(" AND "), below, most, asked.above];
-    let reading = || -> rusqlite::Result<Vec<i64>> {
-        connection.prepare_cached(sql)?.query_map(values, |row| row.get(0))?.collect()
-    };
-    reading().doing("cannot search the memories")
+    connection.list_values(&sql, values, "cannot search the memories")
 }
 
 /// Passes the words of the index that begin with a letter to `visit`.
@@ -175,9 +172,7 @@ pub(crate) struct IndexQuery<'a> {
 
 /// Returns the approximate number of notes; exact if none was deleted.
 pub(crate) fn count_notes(connection: &Connection) -> Result<i64> {
-    connection
-        .prepare_cached("SELECT max(row) FROM notes")
-        .and_then(|mut statement| statement.query_row([], |row| row.get::<_, Option<i64>>(0)))
-        .map(Option::unwrap_or_default)
-        .doing("cannot count the memories")
+    let found =
+        connection.find_value("SELECT max(row) FROM notes", [], "cannot count the memories")?;
+    Ok(found.flatten().unwrap_or_default())
 }

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::model::{NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
+use crate::memory::model::{HookClient, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
 
 pub(crate) use crate::database::SqlContext;
 
@@ -103,7 +103,7 @@ macro_rules! stored_as_text {
     )*};
 }
 
-stored_as_text!(NoteId, NoteKind, NoteScope, NoteSource, NoteStatus);
+stored_as_text!(HookClient, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus);
 
 /// Stored as milliseconds since 1970.
 impl ToSql for Timestamp {

@@ -120,35 +120,31 @@ impl JudgeAccount {
                 )));
             }
             state.back_off.admit(terms, now)?;
-            state.budget.take(tokens);
-            let day = state.budget.day();
-            Ok(TokenReservation { account: self, terms, day, tokens })
+            state.budget.tokens = state.budget.tokens.saturating_add(tokens);
+            state.budget.questions += 1;
+            Ok(TokenReservation { account: self, terms, day: state.budget.day, tokens })
         })
     }
 
     /// State of the account for these terms.
     pub fn status(&self, terms: &JudgeTerms) -> Result<AccountStatus> {
         let now = self.clock.now();
-        let mut state = self.known(self.read()?.as_deref(), now);
+        let mut state = self.known(fsx::read_regular(&self.file, MAX_LEN)?.as_deref(), now);
         state.budget.begin_day_if_new(now);
         Ok(AccountStatus {
-            day: day_to_date(state.budget.day()),
+            day: day_to_date(state.budget.day),
             tokens: state.budget.tokens(terms.daily_tokens),
-            questions: state.budget.questions(),
+            questions: state.budget.questions,
             paused_until: state.back_off.paused_until(terms, now),
             last_failure: state.last_failure,
         })
-    }
-
-    fn read(&self) -> Result<Option<Vec<u8>>> {
-        fsx::read_regular(&self.file, MAX_LEN)
     }
 
     /// Parses the file. If it is damaged, all tokens count as spent.
     fn known(&self, json: Option<&[u8]>, now: Timestamp) -> AccountState {
         let Some(json) = json else { return AccountState::default() };
         serde_json::from_slice(json).unwrap_or_else(|_| AccountState {
-            budget: DailyBudget::spent(now),
+            budget: DailyBudget { day: day_of(now), tokens: UNKNOWN_TOKENS, questions: 0 },
             last_failure: Some((now, format!("{} was damaged", self.file.display()))),
             ..AccountState::default()
         })
@@ -161,7 +157,7 @@ impl JudgeAccount {
         let lock = fsx::with_suffix(&self.file, ".lock");
         let _held = FileLock::acquire(&lock, Deadline::after(WAIT)).map_err(counting)?;
         let now = self.clock.now();
-        let before = self.read().map_err(counting)?;
+        let before = fsx::read_regular(&self.file, MAX_LEN).map_err(counting)?;
         let mut state = self.known(before.as_deref(), now);
         state.budget.begin_day_if_new(now);
         let done = act(&mut state, now);
@@ -221,11 +217,6 @@ struct DailyBudget {
 }
 
 impl DailyBudget {
-    /// A day of which nothing is left, whatever the limit.
-    fn spent(now: Timestamp) -> Self {
-        Self { day: day_of(now), tokens: UNKNOWN_TOKENS, questions: 0 }
-    }
-
     /// Begins a new day if the date has changed. A clock that was set back by some hours begins
     /// none; a day that is further ahead comes from another clock.
     fn begin_day_if_new(&mut self, now: Timestamp) {
@@ -235,12 +226,6 @@ impl DailyBudget {
         }
     }
 
-    /// Takes tokens for one question.
-    fn take(&mut self, tokens: u64) {
-        self.tokens = self.tokens.saturating_add(tokens);
-        self.questions += 1;
-    }
-
     /// Replaces the tokens taken on `day` by their actual cost, unless another day has begun.
     fn settle(&mut self, day: i64, taken: u64, cost: u64) {
         if self.day == day {
@@ -248,17 +233,9 @@ impl DailyBudget {
         }
     }
 
-    fn day(&self) -> i64 {
-        self.day
-    }
-
     /// Spent tokens; the whole limit if that is not known.
     fn tokens(&self, limit: u64) -> u64 {
         if self.tokens >= UNKNOWN_TOKENS { limit } else { self.tokens }
-    }
-
-    fn questions(&self) -> u64 {
-        self.questions
     }
 }
 

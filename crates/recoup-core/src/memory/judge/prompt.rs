@@ -117,24 +117,21 @@ Answer with one JSON object and nothing else:
 
 fn answer_schema(name: &str, place: &str, place_type: Value, text: &str) -> Value {
     let labels = ["correction", "preference", "failure", "devops", "project-knowledge", "none"];
-    let mut properties = json!({
-        "label": {"type": "string", "enum": labels},
-        "confidence": {"type": "number"},
-    });
-    properties[place] = place_type;
-    properties[text] = json!({"type": "string"});
     let item = json!({
         "type": "object",
-        "properties": properties,
+        "properties": {
+            "label": {"type": "string", "enum": labels},
+            "confidence": {"type": "number"},
+            (place): place_type,
+            (text): {"type": "string"},
+        },
         "required": [place, "label", "confidence", text],
         "additionalProperties": false,
     });
-    let mut schema = json!({
+    json!({
         "type": "object",
-        "properties": {},
+        "properties": {(name): {"type": "array", "items": item}},
         "required": [name],
         "additionalProperties": false,
-    });
-    schema["properties"][name] = json!({"type": "array", "items": item});
-    schema
+    })
 }

@@ -3,13 +3,12 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::db::{
-    CachedSql as _, Memory, SqlContext as _, deliveries, forget, index, note_rows, pauses,
-    recording,
+    CachedSql as _, Memory, deliveries, forget, index, note_rows, pauses, recording,
 };
 use crate::memory::learn::lessons;
 use crate::memory::model::{NoteId, NoteStatus};
@@ -76,11 +75,11 @@ impl Memory {
                        WHERE id = ?1 AND idle = 0 AND status = 'active' AND evidence = 1
                        AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.note = notes.row
                                        AND evidence.what IN ('cited', 'repeated'))";
-            let mut update = connection.prepare_cached(sql).doing(SETTLING)?;
             let mut idle = 0;
-            let counts = deliveries::counts(connection)?;
-            for (note, _) in counts.iter().filter(|(_, times)| **times >= OFTEN) {
-                idle += update.execute([note.as_str()]).doing(SETTLING)?;
+            for (note, times) in deliveries::counts(connection)? {
+                if times >= OFTEN {
+                    idle += connection.write(sql, [note], SETTLING)?;
+                }
             }
             index::merge_segments(connection)?;
             Ok(MaintenanceReport { events, dropped, retired, idle })
@@ -101,7 +100,7 @@ fn drop_candidates(connection: &Connection, then: Timestamp, long_ago: Timestamp
         connection,
         "status = 'candidate' AND source <> 'import'
          AND updated < CASE source WHEN 'agent' THEN ?2 ELSE ?1 END",
-        [then.as_millis(), long_ago.as_millis()],
+        [then, long_ago],
     )?;
     for kept in &old {
         forget::remove_stored_note(connection, kept)?;
@@ -119,7 +118,7 @@ fn retire_lessons(connection: &Connection, then: Timestamp, now: Timestamp) -> R
                          WHERE lessons.note = notes.id AND lessons.updated >= ?1)
          AND NOT EXISTS (SELECT 1 FROM evidence
                          WHERE evidence.note = notes.row AND evidence.at >= ?1)",
-        params![then],
+        [then],
     )?;
     for kept in &old {
         recording::set_status(connection, &kept.note.id, NoteStatus::Retired, EXPIRED, now)?;
@@ -132,7 +131,6 @@ pub(super) fn was_retired_by_maintenance(connection: &Connection, id: &NoteId) -
     const SQL: &str = "SELECT evidence.what FROM evidence JOIN notes ON notes.row = evidence.note
                        WHERE notes.id = ?1 AND evidence.what IN ('retired', 'taken back', ?2)
                        ORDER BY evidence.at DESC, evidence.rowid DESC LIMIT 1";
-    let last: Option<String> =
-        connection.find_cached(SQL, [id.as_str(), EXPIRED], |row| row.get(0)).doing(SETTLING)?;
+    let last: Option<String> = connection.find_value(SQL, [id.as_str(), EXPIRED], SETTLING)?;
     Ok(last.as_deref() == Some(EXPIRED))
 }

@@ -71,11 +71,8 @@ impl EventTransaction<'_> {
                 && self.add_evidence_once(&kept, "cited", &id)?
             {
                 // A used note is not idle.
-                self.connection.write(
-                    "UPDATE notes SET evidence = evidence + 1, idle = 0 WHERE row = ?1",
-                    [kept.row],
-                    NOTING_USE,
-                )?;
+                let sql = "UPDATE notes SET evidence = evidence + 1, idle = 0 WHERE row = ?1";
+                self.connection.write(sql, [kept.row], NOTING_USE)?;
                 known += 1;
             }
         }
@@ -96,10 +93,8 @@ impl EventTransaction<'_> {
             return Ok(None);
         }
         let values = params![self.occasion.scope, ran.kind];
-        let denied: Option<i64> = self
-            .connection
-            .find_cached(COUNT, values, |row| row.get(0))
-            .doing("cannot count the denied commands")?;
+        let doing = "cannot count the denied commands";
+        let denied: Option<i64> = self.connection.find_value(COUNT, values, doing)?;
         if denied.unwrap_or(0) < ENOUGH {
             return Ok(None);
         }

@@ -9,6 +9,7 @@ use crate::memory::capture::transcript::{
     CallStatus, EntryKind, ToolAction, ToolCall, ToolStep, TranscriptEntry, tool_steps,
 };
 use crate::memory::lang::word_lists::is_one_of;
+use crate::memory::learn::contains_any;
 use crate::memory::learn::failure::{CallFailure, detect_failure};
 use crate::memory::shell::CommandKind;
 use crate::secrets::RedactedCommand;
@@ -173,23 +174,14 @@ fn is_test(kind: &CommandKind) -> bool {
         || kind.sub().is_some_and(names_tests)
 }
 
+/// Parts of shell lines that change files.
+const EDITORS: [&str; 8] =
+    ["sed -i", "perl -pi", "git apply", "git checkout", "patch -p", "cat >", "tee ", "apply_patch"];
+
 /// True if a call changed files, and was not refused.
 fn changes_files(tried: &ToolAttempt<'_>) -> bool {
     let done = tried.step.outcome.is_some_and(|outcome| outcome.ended == CallStatus::Succeeded);
-    let by_shell = tried.step.call.command().is_some_and(|line| {
-        [
-            "sed -i",
-            "perl -pi",
-            "git apply",
-            "git checkout",
-            "patch -p",
-            "cat >",
-            "tee ",
-            "apply_patch",
-        ]
-        .iter()
-        .any(|words| line.contains(words))
-    });
+    let by_shell = tried.step.call.command().is_some_and(|line| contains_any(line, &EDITORS));
     done && (tried.step.call.edits() || by_shell)
 }
 
@@ -305,20 +297,15 @@ const SUPPOSED: &[&str] = &[
 fn gives_up(text: &str) -> bool {
     let text = text.to_lowercase().replace('’', "'");
     let spoken = text.split("```").step_by(2).collect::<Vec<_>>().join("\n");
-    let sentences: Vec<&str> =
-        spoken.split(['.', '!', '?', '\n', ';', '—']).map(str::trim).collect();
-    let sentences: Vec<&str> = sentences.into_iter().filter(|it| !it.is_empty()).collect();
+    let sentences = spoken.split(['.', '!', '?', '\n', ';', '—']).map(str::trim);
+    let sentences: Vec<&str> = sentences.filter(|it| !it.is_empty()).collect();
     sentences.iter().enumerate().any(|(at, sentence)| {
-        let meant = !SUPPOSED.iter().any(|words| sentence.contains(words));
         let next = sentences.get(at + 1).copied().unwrap_or("");
-        let no_good = first_match(sentence, NO_GOOD).is_some_and(|bad| {
-            first_match(&sentence[bad..], ANOTHER_WAY).is_some()
-                || first_match(next, ANOTHER_WAY).is_some()
-        });
-        meant && (no_good || first_match(sentence, BOTH).is_some())
+        let rejected = NO_GOOD.iter().filter_map(|words| sentence.find(words)).min();
+        let tries_anew = |bad: usize| {
+            contains_any(&sentence[bad..], ANOTHER_WAY) || contains_any(next, ANOTHER_WAY)
+        };
+        !contains_any(sentence, SUPPOSED)
+            && (rejected.is_some_and(tries_anew) || contains_any(sentence, BOTH))
     })
-}
-
-fn first_match(text: &str, words: &[&str]) -> Option<usize> {
-    words.iter().filter_map(|words| text.find(words)).min()
 }

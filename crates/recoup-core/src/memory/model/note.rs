@@ -119,7 +119,7 @@ impl fmt::Display for NoteId {
 
 words! {
     /// Kind of a note's content.
-    NoteKind: "memory kind" {
+    NoteKind: "invalid memory kind" {
         /// The user corrected the agent.
         Correction = "correction",
         /// The user said how things are to be done.
@@ -135,7 +135,7 @@ words! {
 
 words! {
     /// Origin of a note.
-    NoteSource: "memory source" {
+    NoteSource: "invalid memory source" {
         /// The user said it to an agent.
         User = "user",
         /// The user typed it for us: `recoup memory add`.
@@ -158,7 +158,7 @@ words! {
 words! {
     /// How far a note is trusted, the least first. Only what the user said, or agreed to,
     /// becomes a rule by itself.
-    NoteTrust: "trust level" {
+    NoteTrust: "invalid trust level" {
         /// Nobody vouches for it: it never becomes a rule, whatever it says.
         Untrusted = "untrusted",
         /// Inferred: evidence, or the user, makes it a rule.
@@ -174,7 +174,7 @@ words! {
 
 words! {
     /// State of a note.
-    NoteStatus: "memory status" {
+    NoteStatus: "invalid memory status" {
         /// Waits for evidence, or for the user.
         Candidate = "candidate",
         /// Counts as a rule.
@@ -272,7 +272,7 @@ macro_rules! serialized_as_text {
 
 serialized_as_text!(NoteId, NoteScope);
 
-/// Defines an enum whose words are stored, shown and parsed.
+/// Defines an enum whose words are stored, shown and parsed, with the error for other words.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident: $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$doc])*
@@ -295,7 +295,7 @@ macro_rules! words {
             pub fn parse(word: &str) -> $crate::error::Result<Self> {
                 Self::ALL.iter().copied().find(|it| it.as_str() == word).ok_or_else(|| {
                     let all: Vec<&str> = Self::ALL.iter().map(|it| it.as_str()).collect();
-                    $crate::error::Error::usage(format!("invalid {} {word:?}: expected one of {}", $what, all.join(", ")))
+                    $crate::error::Error::usage(format!("{} {word:?}: expected one of {}", $what, all.join(", ")))
                 })
             }
         }

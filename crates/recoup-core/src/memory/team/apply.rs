@@ -12,7 +12,7 @@ use crate::memory::db::{
 };
 use crate::memory::model::{Note, NoteScope, NoteSource, NoteStatus, estimate};
 use crate::memory::team::TeamRule;
-use crate::memory::team::rule::RuleIdentity;
+use crate::memory::team::rule::{RuleKey, rule_key};
 
 /// Result of accepting team rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,7 +35,8 @@ pub struct OverruledRule {
 }
 
 impl Memory {
-    /// Records `rules` of the team that the user has accepted in `scope`, after `before`.
+    /// Records `rules` of the team that the user has accepted in `scope`; `before` were accepted
+    /// until now. Unchanged ones are left alone: their owner may have retired them since.
     pub fn accept_team_rules(
         &self,
         scope: &NoteScope,
@@ -46,7 +47,25 @@ impl Memory {
         self.change_durably("cannot accept the team rules", |connection| {
             pauses::check_not_paused(connection, scope, now)?;
             deliveries::clamp_future_deliveries(connection, now)?;
-            accept_rules(connection, scope, rules, before, now)
+            let mut accepted = AcceptedRules::default();
+            for rule in rules.iter().filter(|rule| !before.contains(rule)) {
+                update_team_note(connection, scope, rule)?;
+                let statement = rule.to_statement(scope).validated()?;
+                let recorded = recording::record(connection, &statement, RecordTime::at(now))?;
+                let note = recorded.note().clone();
+                match &note.superseded_by {
+                    None => accepted.active.push(note),
+                    Some(by) => {
+                        let by = recording::require_note(connection, by)?.note;
+                        accepted.outvoted.push(OverruledRule { rule: note, by });
+                    }
+                }
+            }
+            let there: HashSet<RuleKey> = rules.iter().map(TeamRule::key).collect();
+            let is_gone =
+                |note: &Note| !there.contains(&rule_key(note.paths.as_deref(), &note.text));
+            accepted.retired = retire_matching(connection, scope, is_gone, now)?;
+            Ok(accepted)
         })
     }
 
@@ -70,36 +89,6 @@ impl Memory {
         })?;
         Ok(found.unwrap_or(false))
     }
-}
-
-/// Accepts `rules` in `scope`, within one transaction; `before` were accepted until now. Unchanged
-/// ones are left alone: their owner may have retired them since.
-fn accept_rules(
-    connection: &Connection,
-    scope: &NoteScope,
-    rules: &[TeamRule],
-    before: &[TeamRule],
-    now: Timestamp,
-) -> Result<AcceptedRules> {
-    let mut accepted = AcceptedRules::default();
-    for rule in rules.iter().filter(|rule| !before.contains(rule)) {
-        update_team_note(connection, scope, rule)?;
-        let statement = rule.to_statement(scope).validated()?;
-        let recorded = recording::record(connection, &statement, RecordTime::at(now))?;
-        let note = recorded.note().clone();
-        match &note.superseded_by {
-            None => accepted.active.push(note),
-            Some(by) => {
-                let by = recording::require_note(connection, by)?.note;
-                accepted.outvoted.push(OverruledRule { rule: note, by });
-            }
-        }
-    }
-    let there: HashSet<(String, String)> =
-        rules.iter().map(|rule| rule.identity().lookup_key()).collect();
-    let is_gone = |note: &Note| !there.contains(&RuleIdentity::note_lookup_key(note));
-    accepted.retired = retire_matching(connection, scope, is_gone, now)?;
-    Ok(accepted)
 }
 
 /// Updates the team's own note to the file: kind, casing and topic.

@@ -79,12 +79,9 @@ impl RuleFileParser {
         }
         if !self.opened {
             self.opened = true;
-            let wrong = || {
-                format!(
-                    "a rule file must begin with `{TITLE}`: `recoup memory export --team` writes one"
-                )
-            };
-            return if line == TITLE { Ok(()) } else { Err(wrong()) };
+            return (line == TITLE).then_some(()).ok_or_else(|| format!(
+                "a rule file must begin with `{TITLE}`: `recoup memory export --team` writes one"
+            ));
         }
         if has_hidden_markup(line) {
             return Err("HTML or an entity, which the rendered page would not show: put it in backticks, or escape it with a backslash".to_owned());
@@ -178,12 +175,10 @@ impl RuleFileParser {
         }
         let mut taken = HashMap::new();
         for (line, rule) in &self.rules {
-            let RuleIdentity { paths, said, about } = rule.identity();
+            let RuleIdentity { key: (paths, said), about } = rule.identity();
             let places = std::iter::once(format!("said {said}")).chain(about);
-            let earlier: Vec<usize> = places
-                .filter_map(|place| taken.insert((paths.clone(), place), *line))
-                .filter(|it| it != line)
-                .collect();
+            let earlier = places.filter_map(|place| taken.insert((paths.clone(), place), *line));
+            let earlier: Vec<usize> = earlier.filter(|it| it != line).collect();
             if let Some(other) = earlier.first() {
                 let why = format!(
                     "conflicts with line {other}, which is about the same topic: remove one of the two"
@@ -227,14 +222,9 @@ fn section_name(kind: NoteKind) -> &'static str {
 /// Renders these rules as a file.
 pub fn render_rules(team: &TeamRules) -> String {
     let mut text = format!("{TITLE}\n\n");
-    if team.remarks.is_empty() {
-        text.push_str(REMARKS);
-        text.push('\n');
-    }
-    for remark in &team.remarks {
-        text.push_str(remark);
-        text.push('\n');
-    }
+    let remarks =
+        if team.remarks.is_empty() { REMARKS.to_owned() } else { team.remarks.join("\n") };
+    let _ = writeln!(text, "{remarks}");
     let mut rules: Vec<&TeamRule> = team.rules.iter().collect();
     rules.sort_by_cached_key(|rule| {
         (rule.kind, normalize_for_comparison(&rule.text), rule.text.clone(), rule.paths.clone())

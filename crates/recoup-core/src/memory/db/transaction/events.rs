@@ -22,7 +22,7 @@ const NEARLY_MS: i64 = 60 * 60 * 1000;
 
 words! {
     /// Kinds of events. The user's text is never part of one.
-    MemoryEventKind: "event" {
+    MemoryEventKind: "invalid event" {
         /// A session began, or went on.
         Began = "began",
         /// The user typed something.
@@ -94,7 +94,7 @@ impl EventTransaction<'_> {
             return Ok(false);
         }
         let EventOrigin { client, session, context, scope } = self.occasion;
-        let (client, what) = (client.as_str(), what.as_str());
+        let what = what.as_str();
         let (subject, call) = (of.subject.map(storable_text), of.call);
         let detail = of.detail.map(storable_text);
         let values =
@@ -134,7 +134,7 @@ impl EventTransaction<'_> {
             "INSERT INTO episodes (session, client, scope, began) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (session) DO UPDATE SET ended = NULL, outcome = NULL";
         let it = self.occasion;
-        let values = params![it.session, it.client.as_str(), it.scope, self.now];
+        let values = params![it.session, it.client, it.scope, self.now];
         self.connection.write(SQL, values, NOTING_EVENTS)?;
         self.record_event(MemoryEventKind::Began, EventDetails::subject(how)).map(drop)
     }
@@ -145,8 +145,7 @@ impl EventTransaction<'_> {
                            VALUES (?1, ?2, ?3, ?4, ?4, ?5)
                            ON CONFLICT (session) DO UPDATE SET ended = ?4, outcome = ?5";
         let it = self.occasion;
-        let values =
-            params![it.session, it.client.as_str(), it.scope, self.now, storable_text(how)];
+        let values = params![it.session, it.client, it.scope, self.now, storable_text(how)];
         self.connection.write(SQL, values, NOTING_EVENTS)?;
         self.record_event(MemoryEventKind::Ended, EventDetails::subject(how)).map(drop)
     }

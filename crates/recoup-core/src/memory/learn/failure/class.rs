@@ -2,6 +2,7 @@
 //! path or identifier. Output is data that anybody may have written; a sentence of it must never
 //! reach a context.
 
+use crate::memory::learn::contains_any;
 use crate::secrets;
 
 /// Classes of errors, with words by which they are known, in lower case. The first that fits
@@ -106,7 +107,7 @@ pub fn error_class(line: &str, exit: Option<i32>) -> Option<&'static str> {
     if by_code == Some("command not found") && lower.contains(": not found") {
         return by_code;
     }
-    let said = CLASSES.iter().find(|(_, words)| words.iter().any(|it| lower.contains(it)));
+    let said = CLASSES.iter().find(|(_, words)| contains_any(&lower, words));
     said.map(|(name, _)| *name).or(by_code)
 }
 

@@ -1,6 +1,8 @@
 //! Search for the line of an output that tells what is wrong, completed by its neighbour if needed.
 //! Lines are rated by how much they tell about an error, tool by tool.
 
+use crate::memory::learn::{contains_any, starts_with_any};
+
 /// Maximum lines between an error and its location.
 const NEAR: usize = 6;
 
@@ -70,10 +72,7 @@ fn complete_line(lines: &[&str], at: usize) -> String {
         let near = lines[at + 1..].iter().take(NEAR).map(|line| line.trim());
         let mut near = near.take_while(|line| !line.is_empty());
         near.find_map(|line| line.strip_prefix("--> ").map(str::to_owned))
-    } else if ["SyntaxError", "IndentationError", "TabError"]
-        .iter()
-        .any(|name| line.starts_with(name))
-    {
+    } else if starts_with_any(line, &["SyntaxError", "IndentationError", "TabError"]) {
         // Above an error of Python: `File "a.py", line 3`.
         lines[..at].iter().rev().take(NEAR).find_map(|line| {
             let (file, rest) = line.trim().strip_prefix("File \"")?.split_once("\", line ")?;
@@ -97,8 +96,8 @@ fn complete_line(lines: &[&str], at: usize) -> String {
     } else {
         line.to_owned()
     };
-    let unfinished = line.ends_with(':')
-        || ["● ", "--- FAIL:", "Failure/Error:"].iter().any(|start| line.starts_with(start));
+    let unfinished =
+        line.ends_with(':') || starts_with_any(&line, &["● ", "--- FAIL:", "Failure/Error:"]);
     let next = lines[at + 1..].iter().map(|line| line.trim()).find(|line| !line.is_empty());
     match next {
         Some(next) if unfinished && !next.starts_with("at ") => {
@@ -248,7 +247,7 @@ fn rate_line(line: &str) -> ErrorSignal {
     // Stack frames, warnings, advice and compiler drawings. An empty line has no letters, either.
     let start = text[..text.floor_char_boundary(12)].to_lowercase();
     if text.starts_with("at ") && text.contains(':')
-        || NOISE.iter().any(|noise| start.starts_with(noise))
+        || starts_with_any(&start, &NOISE)
         || text.starts_with('|')
         || text.chars().all(|c| !c.is_alphanumeric())
     {
@@ -268,17 +267,15 @@ fn rate_by_wording(line: &str, text: &str) -> ErrorSignal {
         ErrorSignal::Exact
     } else if is_thrown(line, text) {
         ErrorSignal::Thrown
-    } else if SYSTEM.iter().any(|words| lower.contains(words)) {
+    } else if contains_any(&lower, SYSTEM) {
         ErrorSignal::System
-    } else if PREFIXES.iter().any(|words| lower.starts_with(words)) {
+    } else if starts_with_any(&lower, PREFIXES) {
         ErrorSignal::Message
-    } else if TEST_NAMES.iter().any(|start| text.starts_with(start))
+    } else if starts_with_any(text, &TEST_NAMES)
         || (text.starts_with("test ") && text.ends_with("... FAILED"))
     {
         ErrorSignal::Where
-    } else if HINTS.iter().any(|words| lower.contains(words))
-        && !NO_ERRORS.iter().any(|words| lower.contains(words))
-    {
+    } else if contains_any(&lower, HINTS) && !contains_any(&lower, &NO_ERRORS) {
         ErrorSignal::Perhaps
     } else {
         ErrorSignal::Nothing
@@ -290,9 +287,20 @@ pub(super) fn has_certain_error(text: &str) -> bool {
     text.lines().any(|line| rate_line(line) >= ErrorSignal::Message)
 }
 
+/// Words of compilers, in lower case, that go with a code or a location.
+const EXACT: [&str; 7] = [
+    ": error:",
+    ": fatal error:",
+    ": syntax error",
+    "error ts",
+    "): error ",
+    "undefined reference to",
+    " panicked at ",
+];
+
 /// True for a message with a code or a location.
 fn is_exact(text: &str, lower: &str) -> bool {
-    let reported = ["FAILED ", "ERROR "].iter().any(|start| text.starts_with(start));
+    let reported = starts_with_any(text, &["FAILED ", "ERROR "]);
     // `./main.go:5:2: undefined: foo`
     let is_go_place = text.split_once(".go:").is_some_and(|(file, rest)| {
         let number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
@@ -302,15 +310,9 @@ fn is_exact(text: &str, lower: &str) -> bool {
             && parts.next().is_some_and(number)
             && parts.next().is_some()
     });
-    (reported && text.contains(" - ") && (text.contains("::") || text.contains(".py")))
+    (reported && text.contains(" - ") && contains_any(text, &["::", ".py"]))
         || text.starts_with("error[E")
-        || lower.contains(": error:")
-        || lower.contains(": fatal error:")
-        || lower.contains(": syntax error")
-        || lower.contains("error ts")
-        || lower.contains("): error ")
-        || text.contains("undefined reference to")
-        || text.contains(" panicked at ")
+        || contains_any(lower, &EXACT)
         || is_go_place
         || is_lint_error(text)
         || (lower.starts_with("[error]") && text.contains(".java:["))
@@ -338,19 +340,15 @@ fn is_thrown(line: &str, text: &str) -> bool {
         "* What went wrong:",
         "panic:",
     ];
-    let marked = MARKS.iter().any(|mark| text.starts_with(mark)) && !text.contains("● Console");
+    let marked = starts_with_any(text, &MARKS) && !text.contains("● Console");
     let name = text.split([':', ' ', '[']).next().unwrap_or("");
     let bare = name.rsplit('.').next().unwrap_or("");
-    let named = bare.ends_with("Error") || bare.ends_with("Exception");
-    let class = bare.len() > 5 || (bare == "Error" && text.starts_with("Error: "));
-    marked
-        || (named && class && is_class(bare) && text[name.len()..].contains(':'))
-        || (named && class && is_class(bare) && text == name && !line.starts_with(' '))
-}
-
-fn is_class(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_uppercase())
-        && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    let is_class = (bare.ends_with("Error") || bare.ends_with("Exception"))
+        && (bare.len() > 5 || text.starts_with("Error: "))
+        && bare.starts_with(|c: char| c.is_ascii_uppercase())
+        && bare.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_alone = text == name && !line.starts_with(' ');
+    marked || (is_class && (text[name.len()..].contains(':') || is_alone))
 }
 
 /// Fragments in lower case; a line with one of them is used only if there is nothing better.
@@ -419,5 +417,5 @@ const EMPTY_WORDS: &[&str] = &[
 fn is_clutter(line: &str) -> bool {
     let line = line.to_lowercase();
     let make = line.starts_with("make") && line.contains("***") && line.contains("error ");
-    make || EMPTY_WORDS.iter().any(|words| line.contains(words))
+    make || contains_any(&line, EMPTY_WORDS)
 }

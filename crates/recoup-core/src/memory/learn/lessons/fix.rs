@@ -5,6 +5,7 @@
 use crate::memory::lang::word_lists::is_one_of;
 use crate::memory::learn::failure::is_lint_error;
 use crate::memory::learn::lessons::wording::quote_code;
+use crate::memory::learn::{contains_any, starts_with_any};
 use crate::memory::shell::{CommandKind, command_words};
 
 /// Options that change only what is printed.
@@ -181,11 +182,11 @@ fn is_work_error(error: &str, fix: &str) -> bool {
                 || words.iter().any(|word| is_location_option(word))
         })
     };
-    TESTS.iter().any(|start| lower.starts_with(start))
-        || OF_THE_WORK.iter().any(|words| lower.contains(words))
+    starts_with_any(&lower, &TESTS)
+        || contains_any(&lower, &OF_THE_WORK)
         || lower.split_whitespace().any(names_line)
         || is_lint_error(&lower)
-        || (NOT_THERE.iter().any(|words| lower.contains(words)) && !changes_location())
+        || (contains_any(&lower, &NOT_THERE) && !changes_location())
 }
 
 /// True for the name of a source file.
