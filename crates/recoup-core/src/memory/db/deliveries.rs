@@ -36,25 +36,20 @@ pub(crate) struct DeliveryRecord {
 
 impl ContextDeliveries {
     pub(crate) fn load(connection: &Connection, context: &str) -> Result<Self> {
-        Self::read(connection, context).doing(DELIVERING)
-    }
-
-    fn read(connection: &Connection, context: &str) -> rusqlite::Result<Self> {
         const SQL: &str = "SELECT nth, at, notes, whole, lost FROM givings WHERE context = ?1";
-        let mut select = connection.prepare_cached(SQL)?;
-        let mut rows = select.query([context])?;
         let mut given = Self::default();
-        while let Some(row) = rows.next()? {
+        let take = |row: &Row<'_>| {
             given.times = given.times.max(row.get(0)?);
-            let (whole, lost): (bool, bool) = (row.get(3)?, row.get(4)?);
-            if lost {
-                continue;
+            if row.get(4)? {
+                return Ok(());
             }
-            if whole {
+            if row.get(3)? {
                 given.last_whole = given.last_whole.max(row.get(1)?);
             }
             given.notes.extend(parse_ids(row.get_ref(2)?.as_str()?));
-        }
+            Ok(())
+        };
+        connection.list_cached(SQL, [context], take).doing(DELIVERING)?;
         Ok(given)
     }
 

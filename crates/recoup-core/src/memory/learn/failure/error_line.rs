@@ -76,7 +76,7 @@ fn complete_line(lines: &[&str], at: usize) -> String {
         // Above an error of Python: `File "a.py", line 3`.
         lines[..at].iter().rev().take(NEAR).find_map(|line| {
             let (file, rest) = line.trim().strip_prefix("File \"")?.split_once("\", line ")?;
-            let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            let number = rest.split(|c: char| !c.is_ascii_digit()).next()?;
             Some(format!("{file}:{number}"))
         })
     } else {
