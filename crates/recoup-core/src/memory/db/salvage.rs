@@ -18,19 +18,8 @@ const SALVAGING: &str = "cannot recover the readable memories";
 
 /// Tables that are worth recovering.
 const TABLES: [&str; 13] = [
-    "notes",
-    "note_ends",
-    "evidence",
-    "episodes",
-    "lessons",
-    "sightings",
-    "checkpoints",
-    "sweeps",
-    "notices",
-    "pauses",
-    "settings",
-    "events",
-    "givings",
+    "notes", "note_ends", "evidence", "episodes", "lessons", "sightings", "checkpoints", "sweeps",
+    "notices", "pauses", "settings", "events", "givings",
 ];
 
 /// Columns that hold milliseconds since 1970. A smaller number is none: an index has a row number

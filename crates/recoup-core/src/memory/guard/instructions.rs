@@ -17,28 +17,10 @@ const REACH: usize = 8;
 
 /// Markers of prompts and other frames, in lower case.
 const MARKS: &[&str] = &[
-    "<system>",
-    "</system>",
-    "<system-reminder",
-    "</system-reminder",
-    "<|im_start|>",
-    "<|im_end|>",
-    "<|system|>",
-    "<|endoftext|>",
-    "[inst]",
-    "[/inst]",
-    "<<sys>>",
-    "<recoup-memory",
-    "</recoup-memory",
-    "[system message]",
-    "[system prompt]",
-    "\nhuman:",
-    "\nassistant:",
-    "\nsystem:",
-    "### system",
-    "### instruction",
-    "begin system prompt",
-    "end of system prompt",
+    "<system>", "</system>", "<system-reminder", "</system-reminder", "<|im_start|>", "<|im_end|>",
+    "<|system|>", "<|endoftext|>", "[inst]", "[/inst]", "<<sys>>", "<recoup-memory",
+    "</recoup-memory", "[system message]", "[system prompt]", "\nhuman:", "\nassistant:",
+    "\nsystem:", "### system", "### instruction", "begin system prompt", "end of system prompt",
     "system override:",
 ];
 

@@ -217,81 +217,32 @@ fn find_repetitions(tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
 
 /// Phrases that reject what was tried.
 const NO_GOOD: &[&str] = &[
-    "didn't work",
-    "did not work",
-    "doesn't work",
-    "does not work",
-    "isn't working",
-    "not working",
-    "that failed",
-    "this failed",
-    "approach failed",
-    "attempt failed",
-    "still failing",
-    "still fails",
-    "no luck",
-    "wrong approach",
-    "i was wrong",
-    "that broke",
-    "that's not right",
-    "that's not it",
-    "that wasn't it",
-    "won't work",
-    "dead end",
-    "same error",
-    "made it worse",
+    "didn't work", "did not work", "doesn't work", "does not work", "isn't working", "not working",
+    "that failed", "this failed", "approach failed", "attempt failed", "still failing",
+    "still fails", "no luck", "wrong approach", "i was wrong", "that broke", "that's not right",
+    "that's not it", "that wasn't it", "won't work", "dead end", "same error", "made it worse",
 ];
 
 /// Phrases that announce another attempt.
 const ANOTHER_WAY: &[&str] = &[
-    "let me try",
-    "let's try",
-    "i'll try",
-    "i will try",
-    "trying",
-    "try a different",
-    "try another",
-    "different approach",
-    "another approach",
-    "different way",
-    "another way",
-    "let me revert",
-    "i'll revert",
-    "revert that",
-    "roll that back",
-    "let me undo",
-    "let me rethink",
-    "step back",
-    "let me instead",
-    "instead, let me",
-    "instead, i'll",
+    "let me try", "let's try", "i'll try", "i will try", "trying", "try a different",
+    "try another", "different approach", "another approach", "different way", "another way",
+    "let me revert", "i'll revert", "revert that", "roll that back", "let me undo",
+    "let me rethink", "step back", "let me instead", "instead, let me", "instead, i'll",
     "start over",
 ];
 
 /// Phrases that do both at once.
 const BOTH: &[&str] = &[
-    "let me try a different",
-    "let me try another",
-    "i'll try a different",
-    "i'll try another",
-    "let's try a different",
-    "let's try another",
-    "let me take a different approach",
+    "let me try a different", "let me try another", "i'll try a different", "i'll try another",
+    "let's try a different", "let's try another", "let me take a different approach",
     "i'll take a different approach",
 ];
 
 /// Phrases that make a sentence hypothetical, or about another time.
 const SUPPOSED: &[&str] = &[
-    "if ",
-    "in case",
-    "whether ",
-    "when ",
-    "unless ",
-    "so that",
-    "before the fix",
-    "used to",
-    "would ",
-    "might ",
+    "if ", "in case", "whether ", "when ", "unless ", "so that", "before the fix", "used to",
+    "would ", "might ",
 ];
 
 fn gives_up(text: &str) -> bool {

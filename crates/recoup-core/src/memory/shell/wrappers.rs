@@ -64,17 +64,8 @@ const RUNNERS: &[(&str, &str, usize)] = &[
 
 /// Runners without options that take a value.
 const PLAIN_RUNNERS: [&str; 11] = [
-    "pnpm exec",
-    "yarn exec",
-    "bun x",
-    "poetry run",
-    "pipenv run",
-    "rye run",
-    "bundle exec",
-    "mise exec",
-    "mise x",
-    "pyenv exec",
-    "rbenv exec",
+    "pnpm exec", "yarn exec", "bun x", "poetry run", "pipenv run", "rye run", "bundle exec",
+    "mise exec", "mise x", "pyenv exec", "rbenv exec",
 ];
 
 /// True if a program is known to start another one, which its arguments name.

@@ -16,14 +16,8 @@ const CLASSES: &[(&str, &[&str])] = &[
     (
         "unknown option",
         &[
-            "unknown option",
-            "unknown flag",
-            "unknown argument",
-            "unrecognized option",
-            "unrecognized argument",
-            "unexpected argument",
-            "invalid option",
-            "illegal option",
+            "unknown option", "unknown flag", "unknown argument", "unrecognized option",
+            "unrecognized argument", "unexpected argument", "invalid option", "illegal option",
             "no such option",
         ],
     ),
@@ -51,12 +45,8 @@ const CLASSES: &[(&str, &[&str])] = &[
     (
         "connection failed",
         &[
-            "connection refused",
-            "econnrefused",
-            "failed to connect",
-            "could not connect",
-            "couldn't connect",
-            "connection reset",
+            "connection refused", "econnrefused", "failed to connect", "could not connect",
+            "couldn't connect", "connection reset",
         ],
     ),
     (
