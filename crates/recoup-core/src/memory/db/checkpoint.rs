@@ -3,6 +3,7 @@
 //! a week, and is delivered to three sessions at most.
 
 use std::fmt;
+use std::time::Duration;
 
 use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
@@ -125,8 +126,8 @@ impl StoredCheckpoint {
 /// Most sessions that are given a checkpoint.
 const MOST_SESSIONS: usize = 3;
 
-/// How long a checkpoint lasts, in milliseconds.
-const LASTS: i64 = 7 * 24 * 60 * 60 * 1000;
+/// How long a checkpoint lasts.
+const LASTS: Duration = Duration::from_hours(7 * 24);
 
 /// An item of a checkpoint that is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -266,7 +267,7 @@ fn load_unexpired(
     now: Timestamp,
 ) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
     let sql = "SELECT body, at FROM checkpoints WHERE scope = ?1 AND at > ?2";
-    let values = params![scope, now.as_millis().saturating_sub(LASTS)];
+    let values = params![scope, now.before(LASTS)];
     let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
     let found = connection.find_cached(sql, values, read).doing("cannot read the checkpoint")?;
     let Some((body, at)) = found else { return Ok(None) };

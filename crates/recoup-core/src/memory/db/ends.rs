@@ -38,20 +38,18 @@ impl EventTransaction<'_> {
     pub fn take_ended_rules(&self) -> Result<Vec<Note>> {
         const ASKED: &str = "UPDATE note_ends SET asked = ?2
                              WHERE note = (SELECT row FROM notes WHERE id = ?1)";
-        let now = self.now.as_millis();
-        let age = i64::try_from(UNKNOWN_AGE.as_millis()).unwrap_or(i64::MAX);
         let mut ended = Vec::new();
         for scope in NoteFilter::active_in(&self.occasion.scope).scopes {
             let found = note_rows::find_many(
                 self.connection,
                 "scope = ?1 AND status = 'active' AND row IN (SELECT note FROM note_ends
                  WHERE asked IS NULL AND coalesce(at <= ?2, updated < ?3)) ORDER BY row",
-                params![scope, now, now.saturating_sub(age)],
+                params![scope, self.now, self.now.before(UNKNOWN_AGE)],
             )?;
             ended.extend(found.into_iter().map(|kept| kept.note));
         }
         for note in &ended {
-            self.connection.write(ASKED, params![note.id, now], KEEPING)?;
+            self.connection.write(ASKED, params![note.id, self.now], KEEPING)?;
         }
         Ok(ended)
     }

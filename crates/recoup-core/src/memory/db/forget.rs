@@ -117,33 +117,25 @@ fn forget_in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> ForgetRepo
     siblings.sort_unstable();
     for copy in siblings {
         let name = name_of(&copy);
-        match DatabaseFileRole::of(&name, &database) {
-            Some(DatabaseFileRole::SetAside(_)) => unreached.push(copy),
-            Some(DatabaseFileRole::Unfinished) if !remove_unfinished(&copy) => {
-                unreached.push(copy);
-            }
+        let is_clean = match DatabaseFileRole::of(&name, &database) {
+            Some(DatabaseFileRole::SetAside(_)) => false,
+            Some(DatabaseFileRole::Unfinished) if !remove_unfinished(&copy) => false,
             Some(DatabaseFileRole::Backup(itself)) if itself == name => {
-                match forget_in_copy(&copy, ids) {
-                    Ok(()) => copies.push(copy),
-                    Err(_) => unreached.push(copy),
-                }
+                forget_in_copy(&copy, ids).is_ok()
             }
-            _ => {}
-        }
+            _ => continue,
+        };
+        if is_clean { &mut copies } else { &mut unreached }.push(copy);
     }
     for file in snapshot::files_beside(path) {
         let is_whole = file.extension().is_some_and(|it| it == "db");
-        if !is_whole {
-            if !remove_unfinished(&file) {
-                unreached.push(file);
-            }
+        if !is_whole && remove_unfinished(&file) {
             continue;
         }
         // A snapshot that can't be changed is deleted: there will be another.
-        match forget_in_copy(&file, ids).or_else(|_| fsx::remove(&file).map(drop)) {
-            Ok(()) => copies.push(file),
-            Err(_) => unreached.push(file),
-        }
+        let is_clean =
+            is_whole && (forget_in_copy(&file, ids).is_ok() || fsx::remove(&file).is_ok());
+        if is_clean { &mut copies } else { &mut unreached }.push(file);
     }
     ForgetReport { notes, copies, unreached }
 }

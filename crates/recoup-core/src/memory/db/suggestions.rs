@@ -218,15 +218,10 @@ fn is_retired_or_may_contradict(connection: &Connection, note: &Note) -> Result<
             || shares_family(&note.text, &rule.text)
             || shares_words(&rule.text)
     };
-    for scope in NoteFilter::active_in(&note.scope).scopes {
-        let here = "scope = ?1 AND status = 'active'";
-        let rules = note_rows::find_many(connection, here, [scope])?;
-        let mut rules = notes(rules).into_iter().filter(|rule| rule.trust() > NoteTrust::Recorded);
-        if rules.any(|rule| may_contradict(&rule)) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let here = "scope IN (?1, 'universal') AND status = 'active'";
+    let rules = notes(note_rows::find_many(connection, here, [&note.scope])?);
+    let mut rules = rules.iter().filter(|rule| rule.trust() > NoteTrust::Recorded);
+    Ok(rules.any(may_contradict))
 }
 
 /// Adds evidence (once per session) and the given topic to a candidate; any other note stays as it

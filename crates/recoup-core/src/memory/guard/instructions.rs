@@ -73,7 +73,7 @@ const OBJECTS: C = union(&[
     C::SECRET,
 ]);
 
-/// What an agent was told.
+/// Instructions and rules: all that an agent was told.
 const INSTRUCTIONS: C = C::TOLD.or(C::RULES);
 
 /// Classes of which every statement about who commands has one.

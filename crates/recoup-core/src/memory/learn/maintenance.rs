@@ -55,7 +55,7 @@ impl Memory {
     pub fn maintain(&self) -> Result<MaintenanceReport> {
         let now = self.now();
         self.change(SETTLING, |connection| {
-            let old = time_before(now, EVENTS);
+            let old = now.before(EVENTS);
             lessons::rekey_lessons(connection, now)?;
             let mut events = 0;
             for sql in [
@@ -68,7 +68,7 @@ impl Memory {
             ] {
                 events += connection.write(sql, [old.as_millis()], SETTLING)?;
             }
-            let dropped = drop_candidates(connection, time_before(now, CANDIDATES), old)?;
+            let dropped = drop_candidates(connection, now.before(CANDIDATES), old)?;
             let retired = retire_lessons(connection, old, now)?;
             // Rules that were delivered often, but never cited or stated again.
             let sql = "UPDATE notes SET idle = 1
@@ -85,11 +85,6 @@ impl Memory {
             Ok(MaintenanceReport { events, dropped, retired, idle })
         })
     }
-}
-
-fn time_before(now: Timestamp, age: Duration) -> Timestamp {
-    let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-    Timestamp::from_millis(now.as_millis().saturating_sub(age))
 }
 
 /// Drops candidates that were inferred, or that a script stated in the user's place. Imported ones

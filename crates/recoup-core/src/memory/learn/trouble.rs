@@ -55,6 +55,12 @@ struct ToolAttempt<'a> {
 }
 
 impl ToolAttempt<'_> {
+    /// Output of the call, if it succeeded.
+    fn good_output(&self) -> Option<&str> {
+        let outcome = self.step.outcome.filter(|it| it.ended == CallStatus::Succeeded)?;
+        Some(&outcome.output)
+    }
+
     fn to_trouble(&self, sort: TroubleKind, from: usize) -> AgentTrouble {
         let call = self.step.call;
         let line = call.command().map_or(call.tool.as_str(), RedactedCommand::as_str);
@@ -138,7 +144,7 @@ fn find_stuck_tests(tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
         let key = (it.step.agent, kind);
         if it.failure.is_none() {
             // Stopped or denied calls tell nothing about the tests.
-            if it.step.outcome.is_some_and(|outcome| outcome.ended == CallStatus::Succeeded) {
+            if it.good_output().is_some() {
                 rows.remove(&key);
             }
             continue;
@@ -180,9 +186,8 @@ const EDITORS: [&str; 8] =
 
 /// True if a call changed files, and was not refused.
 fn changes_files(tried: &ToolAttempt<'_>) -> bool {
-    let done = tried.step.outcome.is_some_and(|outcome| outcome.ended == CallStatus::Succeeded);
     let by_shell = tried.step.call.command().is_some_and(|line| contains_any(line, &EDITORS));
-    done && (tried.step.call.edits() || by_shell)
+    tried.good_output().is_some() && (tried.step.call.edits() || by_shell)
 }
 
 /// Finds rows of three or more equal calls of one agent. Polling for a result is no trouble.
@@ -200,10 +205,8 @@ fn find_repetitions(tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
         let waits = matches!(first.step.call.action, ToolAction::Wait);
         // All of them succeeded with different outputs: something changes.
         let mut seen = HashSet::new();
-        let outputs_differ = row.iter().all(|it| {
-            let outcome = it.step.outcome.filter(|outcome| outcome.ended == CallStatus::Succeeded);
-            outcome.is_some_and(|outcome| seen.insert(outcome.output.as_str()))
-        });
+        let outputs_differ =
+            row.iter().all(|it| it.good_output().is_some_and(|output| seen.insert(output)));
         if row.len() < TIMES || waits || outputs_differ {
             return None;
         }

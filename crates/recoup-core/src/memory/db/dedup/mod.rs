@@ -83,7 +83,7 @@ fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<DuplicateGroup>) {
         by_words.values().filter(|group| group.iter().any(|it| count_narrower(it, group) > 0));
     let mut subjects: Option<SubjectIndex<'_>> = None;
     for group in repeated {
-        let subjects = subjects.get_or_insert_with(|| SubjectIndex::of(notes));
+        let subjects = subjects.get_or_insert_with(|| index_subjects(notes));
         for narrow in group {
             let wide = group.iter().filter(|wide| is_covered(narrow, wide, subjects));
             // The widest of them: it is not covered itself.
@@ -127,24 +127,22 @@ fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
         && wide.trust() >= narrow.trust()
         && wide.topic == narrow.topic
         && !subjects_of(narrow)
-            .filter_map(|subject| subjects.0.get(&(&narrow.scope, subject)))
+            .filter_map(|subject| subjects.get(&(&narrow.scope, subject)))
             .flatten()
             .any(|other| between(other))
 }
 
-/// Index of notes by scope and subject: their own topic, and the subjects of their words.
-struct SubjectIndex<'a>(HashMap<(&'a NoteScope, String), Vec<&'a Note>>);
+/// Notes by scope and subject: their own topic, and the subjects of their words.
+type SubjectIndex<'a> = HashMap<(&'a NoteScope, String), Vec<&'a Note>>;
 
-impl<'a> SubjectIndex<'a> {
-    fn of(notes: &[&'a Note]) -> Self {
-        let mut index = Self(HashMap::new());
-        for note in notes {
-            for subject in subjects_of(note) {
-                index.0.entry((&note.scope, subject)).or_default().push(note);
-            }
+fn index_subjects<'a>(notes: &[&'a Note]) -> SubjectIndex<'a> {
+    let mut index = SubjectIndex::new();
+    for note in notes {
+        for subject in subjects_of(note) {
+            index.entry((&note.scope, subject)).or_default().push(note);
         }
-        index
     }
+    index
 }
 
 fn subjects_of(note: &Note) -> impl Iterator<Item = String> {
