@@ -81,12 +81,7 @@ fn dictionary() -> String {
 
 /// Lists that are no phrases: they are kept as lines of one text.
 const LINES: [&str; 7] = [
-    "areas",
-    "same_phrases",
-    "same_things",
-    "same_words",
-    "synonyms",
-    "topic_phrases",
+    "areas", "same_phrases", "same_things", "same_words", "synonyms", "topic_phrases",
     "topic_words",
 ];
 

@@ -53,14 +53,7 @@ const CLIENTS: Step = Step {
     // The workspace again, and not one package: the same features, so that
     // nothing is built twice.
     arguments: &[
-        "test",
-        "--workspace",
-        "--locked",
-        "--test",
-        "it",
-        "--",
-        "--ignored",
-        "claude_code::",
+        "test", "--workspace", "--locked", "--test", "it", "--", "--ignored", "claude_code::",
         "real_clients::",
     ],
     needs: Needs::Tools,

@@ -100,7 +100,7 @@ impl AgentClient {
 
     /// Returns the engine's name for a client with hooks.
     pub(crate) fn as_hook_client(self) -> Option<HookClient> {
-        HookClient::ALL.into_iter().find(|client| client.as_str() == self.as_str())
+        HookClient::ALL.iter().copied().find(|client| client.as_str() == self.as_str())
     }
 }
 

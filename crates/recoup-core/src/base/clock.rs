@@ -38,6 +38,13 @@ impl Timestamp {
         Self(self.0.saturating_add(millis))
     }
 
+    /// The moment so long before this one.
+    #[must_use]
+    pub fn before(self, age: Duration) -> Self {
+        let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+        Self::from_millis(self.as_millis().saturating_sub(age))
+    }
+
     /// Milliseconds from `earlier` to this; zero when the clock went backwards.
     pub const fn millis_since(self, earlier: Self) -> u64 {
         let gap = self.0.saturating_sub(earlier.0);

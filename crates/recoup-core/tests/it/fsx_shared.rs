@@ -66,12 +66,8 @@ fn temporary_names_are_told_from_others() {
     assert_eq!(fsx::temporary_target(made), Some("a.json"));
     assert_eq!(fsx::temporary_target(&format!("{made}.tmp-recoup-AbC12345")), Some(made));
     for name in [
-        "a.json",
-        "a.json.tmp",
-        "a.json.tmpbackup",
-        "a.json.tmp-recoup-AbC1234",
-        "a.json.tmp-recoup-AbC123456",
-        "a.json.tmp-recoup-AbC-2345",
+        "a.json", "a.json.tmp", "a.json.tmpbackup", "a.json.tmp-recoup-AbC1234",
+        "a.json.tmp-recoup-AbC123456", "a.json.tmp-recoup-AbC-2345",
     ] {
         assert_eq!(fsx::temporary_target(name), None, "{name}");
     }

@@ -185,21 +185,8 @@ fn scopes_are_printed_as_they_are_read() {
 #[test]
 fn what_is_no_scope() {
     for text in [
-        "",
-        "Global",
-        "global:",
-        "global:x",
-        "project",
-        "project:",
-        "project:x",
-        "project:../x",
-        "tenant:",
-        "tenant:..",
-        "tenant:a/b",
-        "tenant:a:b",
-        "session:",
-        "session: a",
-        "user:a",
+        "", "Global", "global:", "global:x", "project", "project:", "project:x", "project:../x",
+        "tenant:", "tenant:..", "tenant:a/b", "tenant:a:b", "session:", "session: a", "user:a",
         ":",
     ] {
         assert_eq!(Scope::parse(text).unwrap_err().kind(), ErrorKind::Usage, "{text:?}");

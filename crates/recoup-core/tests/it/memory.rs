@@ -1,7 +1,7 @@
 //! Memory: what is kept, what gives way, and what is forgotten.
 
-mod checkpoint;
 mod capture;
+mod checkpoint;
 mod damage;
 mod dedup;
 mod deliveries;

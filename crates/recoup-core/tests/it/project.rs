@@ -67,9 +67,7 @@ impl Scene {
 
 fn git(dir: &Path, args: &[&str]) -> Output {
     const SETTINGS: [&str; 4] = [
-        "init.defaultBranch=main",
-        "user.name=Ada",
-        "user.email=ada@example.com",
+        "init.defaultBranch=main", "user.name=Ada", "user.email=ada@example.com",
         "protocol.file.allow=always",
     ];
     let mut command = Command::new("git");

@@ -98,19 +98,11 @@ fn what_the_contract_allows_is_left_alone() {
 #[test]
 fn weak_values_and_odd_notations_are_found() {
     let texts = [
-        "password: 'hunter'",
-        "DB_PASSWORD=correcthorse",
-        "passwd: abc",
-        r#"{"secret":"topsecret"}"#,
-        r#"{"password": 123456}"#,
-        "{password: hunter2, user: bob}",
-        "password : secret123",
-        "PGPASSWORD=foo psql",
-        "X-API-Key: abcdef12345",
-        "$env:PASSWORD = 'hunter2'",
-        "let password: &str = \"hunter2\";",
-        r#"<input name="password" value="hunter2">"#,
-        "https://user:pa$$w0rd@host/",
+        "password: 'hunter'", "DB_PASSWORD=correcthorse", "passwd: abc",
+        r#"{"secret":"topsecret"}"#, r#"{"password": 123456}"#, "{password: hunter2, user: bob}",
+        "password : secret123", "PGPASSWORD=foo psql", "X-API-Key: abcdef12345",
+        "$env:PASSWORD = 'hunter2'", "let password: &str = \"hunter2\";",
+        r#"<input name="password" value="hunter2">"#, "https://user:pa$$w0rd@host/",
         "Authorization: Bearer abc123def456",
     ];
     for text in texts {
@@ -121,19 +113,11 @@ fn weak_values_and_odd_notations_are_found() {
 #[test]
 fn code_that_handles_credentials_is_left_alone() {
     let texts = [
-        "secret = base64.b64decode(s)",
-        "password: Annotated[str, Form()]",
-        "secret: Uint8Array",
-        "password=`cat file`",
-        "\"secret\": secretValue",
-        "password = pw",
-        "password: user.password,",
-        "token: Token::Ident",
-        "apiKey: import.meta.env.VITE_KEY",
-        "password = request.form['password']",
-        "The password=value syntax is deprecated",
-        "private_key: Ed25519PrivateKey",
-        "password=$(openssl rand -hex 16)",
+        "secret = base64.b64decode(s)", "password: Annotated[str, Form()]", "secret: Uint8Array",
+        "password=`cat file`", "\"secret\": secretValue", "password = pw",
+        "password: user.password,", "token: Token::Ident", "apiKey: import.meta.env.VITE_KEY",
+        "password = request.form['password']", "The password=value syntax is deprecated",
+        "private_key: Ed25519PrivateKey", "password=$(openssl rand -hex 16)",
     ];
     for text in texts {
         assert_eq!(scan(text.as_bytes()), None, "{text}");
@@ -308,10 +292,8 @@ fn what_is_said_about_keys_and_passwords_is_left_alone() {
         assert_eq!(scan(text.as_bytes()), None, "{text}");
     }
     for text in [
-        "CREATE USER shop IDENTIFIED BY 'hunter/22'",
-        "deploy --secret Hunter22x",
-        "the api key is 9f8b7c6d5e4f3a2b1c0d",
-        "the password is base64-Otter9x",
+        "CREATE USER shop IDENTIFIED BY 'hunter/22'", "deploy --secret Hunter22x",
+        "the api key is 9f8b7c6d5e4f3a2b1c0d", "the password is base64-Otter9x",
         "the admin password is password1",
     ] {
         assert!(scan(text.as_bytes()).is_some(), "{text}");

@@ -116,14 +116,8 @@ pub(crate) fn invalidate_none_flat() -> Ratio {
 pub(crate) fn generate_key_against_true() -> Ratio {
     let scene = Scene::with_entries(0);
     let args = [
-        "cache",
-        "generate-key",
-        "--paths",
-        "src/user.ts,src/auth.ts",
-        "--query",
-        "Find SQL injection",
-        "--operation",
-        "security-audit",
+        "cache", "generate-key", "--paths", "src/user.ts,src/auth.ts", "--query",
+        "Find SQL injection", "--operation", "security-audit",
     ];
     compare(3.0, ROUNDS, 1, || scene.run(TRUE, &[]), || scene.run(RECOUP, &args))
 }
@@ -138,15 +132,8 @@ pub(crate) fn invalidate_many() -> Figure {
 /// common.
 pub(crate) fn explain_among_many() -> Figure {
     let args = [
-        "explain",
-        "--scope",
-        "global",
-        "--paths",
-        "src/module_77777.rs",
-        "--query",
-        "find what is not checked 7",
-        "--operation",
-        "review",
+        "explain", "--scope", "global", "--paths", "src/module_77777.rs", "--query",
+        "find what is not checked 7", "--operation", "review",
     ];
     let scene = Scene::with_questions(100_000);
     // A miss, which exits with 1.

@@ -32,32 +32,13 @@ const MAX_ENV_FILE: u64 = 1 << 16;
 
 /// Names below a server that define it.
 pub(crate) const SERVER_DEFINITION_KEYS: [&str; 15] = [
-    "type",
-    "command",
-    "args",
-    "env",
-    "cwd",
-    "url",
-    "headers",
-    "toolsAllowed",
-    "toolsDenied",
-    "toolSchemas",
-    "requestTimeoutMs",
-    "enabled",
-    "shared",
-    "queue",
-    "healthProbe",
+    "type", "command", "args", "env", "cwd", "url", "headers", "toolsAllowed", "toolsDenied",
+    "toolSchemas", "requestTimeoutMs", "enabled", "shared", "queue", "healthProbe",
 ];
 
 /// Names below a REST tool that define it.
 pub(super) const REST_DEFINITION_KEYS: [&str; 8] = [
-    "description",
-    "method",
-    "url",
-    "headers",
-    "parametersSchema",
-    "bodyTemplate",
-    "timeout",
+    "description", "method", "url", "headers", "parametersSchema", "bodyTemplate", "timeout",
     "queue",
 ];
 

@@ -29,24 +29,9 @@ const LARGEST: u64 = 64 << 10;
 
 /// Known names in our directory; everything else counts as `other`.
 const PARTS: [&str; 18] = [
-    "cache.db",
-    "memory.db",
-    "near.db",
-    "ledger",
-    "claims",
-    "early-exit",
-    "logs",
-    "queue",
-    "projects",
-    "breakers",
-    "trusted",
-    "backups",
-    "config.toml",
-    "judge.json",
-    "installed.json",
-    "mirrors.json",
-    "trust.json",
-    TOKEN_FILE,
+    "cache.db", "memory.db", "near.db", "ledger", "claims", "early-exit", "logs", "queue",
+    "projects", "breakers", "trusted", "backups", "config.toml", "judge.json", "installed.json",
+    "mirrors.json", "trust.json", TOKEN_FILE,
 ];
 
 /// The bundle as it is serialized.

@@ -264,14 +264,8 @@ mod tests {
             assert_eq!(found.words[1], HOOK, "{line}");
         }
         for other in [
-            "echo recoup hook",
-            "recoup",
-            "npx recoup mcp",
-            "grep 'recoup hook' x",
-            "sh -c 'echo recoup hook'",
-            "npx my-recoup hook",
-            "exec",
-            "A=1",
+            "echo recoup hook", "recoup", "npx recoup mcp", "grep 'recoup hook' x",
+            "sh -c 'echo recoup hook'", "npx my-recoup hook", "exec", "A=1",
         ] {
             assert_eq!(found(other), None, "{other}");
         }

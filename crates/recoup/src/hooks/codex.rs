@@ -23,19 +23,14 @@ use super::wire::{self, BorrowedText, LenientField, typed_text};
 
 /// Whole texts of calls that a person denied.
 const DENIED: [&str; 4] = [
-    "rejected by user",
-    "exec command rejected by user",
-    "patch rejected by user",
+    "rejected by user", "exec command rejected by user", "patch rejected by user",
     "command rejected by user",
 ];
 
 /// Beginnings of texts of calls that never began.
 const REFUSED: [&str; 5] = [
-    "apply_patch verification failed",
-    "failed to parse function arguments",
-    "unsupported call:",
-    "unsupported custom tool call:",
-    "invalid patch:",
+    "apply_patch verification failed", "failed to parse function arguments", "unsupported call:",
+    "unsupported custom tool call:", "invalid patch:",
 ];
 
 /// Parses a payload; none for events that do not concern us.
@@ -374,10 +369,7 @@ fn parse_headed_output(text: &str) -> Option<(i32, &str)> {
     // A heading has only these lines; other output is not a heading.
     let known = |line: &str| {
         [
-            "Exit code: ",
-            "Wall time: ",
-            "Total output lines: ",
-            "Chunk ID: ",
+            "Exit code: ", "Wall time: ", "Total output lines: ", "Chunk ID: ",
             "Original token count: ",
         ]
         .iter()

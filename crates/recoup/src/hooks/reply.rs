@@ -105,13 +105,8 @@ fn context_events(client: HookClient, format: WireFormat) -> &'static [&'static 
             &["sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"]
         }
         (_, HookClient::ClaudeCode) => &[
-            "SessionStart",
-            "UserPromptSubmit",
-            "PreToolUse",
-            "PostToolUse",
-            "PostToolUseFailure",
-            "PostToolBatch",
-            "SubagentStart",
+            "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure",
+            "PostToolBatch", "SubagentStart",
         ],
         (_, HookClient::Codex) => {
             &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"]

@@ -259,9 +259,7 @@ fn put_extension(change: &mut FileChange, program: &str) -> Result<(), SettingsS
     if let Some(text) = &before {
         if !text.trim().is_empty() && program_in_extension(text).is_none() {
             return Err(SettingsSyntaxError::at(
-                "",
-                0,
-                "this extension is not recoup's: rename it",
+                "", 0, "this extension is not recoup's: rename it",
             ));
         }
         change.done.had_ours = !text.trim().is_empty();

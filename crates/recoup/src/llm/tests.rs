@@ -515,13 +515,8 @@ fn strange_events_break_nothing() {
             ModelProvider::OpenAi => ["choices", "usage", "error", "index", "id", "x"].as_slice(),
         };
         let kinds = [
-            "message_start",
-            "content_block_start",
-            "content_block_delta",
-            "content_block_stop",
-            "message_delta",
-            "message_stop",
-            "error",
+            "message_start", "content_block_start", "content_block_delta", "content_block_stop",
+            "message_delta", "message_stop", "error",
         ];
         let mut random = fastrand::Rng::with_seed(7);
         for _ in 0..3_000 {

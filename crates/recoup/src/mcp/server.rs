@@ -405,15 +405,8 @@ impl ServerHandler for McpServer {
 
 /// The methods of this server; others are unknown, whatever their parameters are.
 const METHODS: [&str; 9] = [
-    "server/discover",
-    "tools/list",
-    "tools/call",
-    "resources/list",
-    "resources/read",
-    "resources/templates/list",
-    "subscriptions/listen",
-    "prompts/list",
-    "prompts/get",
+    "server/discover", "tools/list", "tools/call", "resources/list", "resources/read",
+    "resources/templates/list", "subscriptions/listen", "prompts/list", "prompts/get",
 ];
 
 /// Methods that 2026-07-28 no longer has.

@@ -15,11 +15,7 @@ pub(super) const TOOLS_CALL: &str = "tools/call";
 
 /// Methods whose answers can be cached, beside tool calls. Policies name them like tools.
 const CACHED_METHODS: [&str; 6] = [
-    "resources/read",
-    "prompts/get",
-    "tools/list",
-    "resources/list",
-    "resources/templates/list",
+    "resources/read", "prompts/get", "tools/list", "resources/list", "resources/templates/list",
     "prompts/list",
 ];
 

@@ -7,17 +7,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use crate::support::{Home, Output, RECOUP, finish};
 
 const COMMANDS: [&str; 11] = [
-    "generate-key",
-    "get",
-    "set",
-    "delete",
-    "invalidate",
-    "cleanup",
-    "ls",
-    "show",
-    "stats",
-    "verify",
-    "clear",
+    "generate-key", "get", "set", "delete", "invalidate", "cleanup", "ls", "show", "stats",
+    "verify", "clear",
 ];
 
 /// The words that bash offers for the last of these, with the script that it is given.

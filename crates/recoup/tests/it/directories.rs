@@ -83,15 +83,7 @@ fn a_directory_is_a_scope_of_its_own_unless_one_is_named() {
         let get = ["cache", "get", "--key", "k", "--store", &shared];
         home.run_in(&other, &get).expect_hit("1");
         let named = [
-            "cache",
-            "set",
-            "--key",
-            "k",
-            "--condensed",
-            "2",
-            "--store",
-            &shared,
-            "--scope",
+            "cache", "set", "--key", "k", "--condensed", "2", "--store", &shared, "--scope",
             "tenant:t",
         ];
         home.run_in(&other, &named).expect(0);

@@ -15,13 +15,7 @@ fn parts_stand_for_their_key() {
     home.cache(&[&["set", "--condensed", "1"], &PARTS[..]].concat()).expect(0);
     home.get(&key_of_parts(&home)).expect_hit("1");
     home.cache(&[
-        "get",
-        "--paths",
-        "a.rs,b.rs,a.rs",
-        "--query",
-        " why not? ",
-        "--operation",
-        "audit",
+        "get", "--paths", "a.rs,b.rs,a.rs", "--query", " why not? ", "--operation", "audit",
     ])
     .expect_hit("1");
     home.cache(&[&["delete"], &PARTS[..]].concat()).expect(0);

@@ -62,8 +62,7 @@ fn programs_are_known_by_the_name_of_their_file() {
 #[test]
 fn each_settings_file_of_claude_code_counts() {
     for path in [
-        "home/.claude/settings.json",
-        "project/.claude/settings.json",
+        "home/.claude/settings.json", "project/.claude/settings.json",
         "project/.claude/settings.local.json",
     ] {
         let scene = Scene::new().with(path, string_form("recoup hook"));
@@ -76,16 +75,10 @@ fn each_settings_file_of_claude_code_counts() {
 #[test]
 fn commands_for_a_shell_that_call_us() {
     for command in [
-        "recoup hook",
-        "/usr/bin/recoup hook",
-        "~/.cargo/bin/recoup hook --client claude",
-        "\"$HOME/.local/bin/recoup\" hook",
-        "'/opt/my tools/recoup' hook",
-        "/opt/my\\ tools/recoup hook",
-        "RECOUP_HOME=/tmp/x recoup hook",
-        "exec recoup hook",
-        "cd /tmp && recoup hook || true",
-        "command -v recoup >/dev/null; recoup hook",
+        "recoup hook", "/usr/bin/recoup hook", "~/.cargo/bin/recoup hook --client claude",
+        "\"$HOME/.local/bin/recoup\" hook", "'/opt/my tools/recoup' hook",
+        "/opt/my\\ tools/recoup hook", "RECOUP_HOME=/tmp/x recoup hook", "exec recoup hook",
+        "cd /tmp && recoup hook || true", "command -v recoup >/dev/null; recoup hook",
         "  recoup   hook  ",
     ] {
         let scene = Scene::new().with("home/.claude/settings.json", string_form(command));
@@ -96,18 +89,9 @@ fn commands_for_a_shell_that_call_us() {
 #[test]
 fn commands_for_a_shell_that_do_not() {
     for command in [
-        "",
-        "recoup",
-        "recoup memory list",
-        "recoup-old hook",
-        "my-recoup hook",
-        "echo recoup hook",
-        "node hook.js",
-        "'recoup hook'",
-        "recoup; hook",
-        "recoup --quiet hook",
-        "echo \"a; recoup hook\"",
-        "'unclosed recoup hook",
+        "", "recoup", "recoup memory list", "recoup-old hook", "my-recoup hook",
+        "echo recoup hook", "node hook.js", "'recoup hook'", "recoup; hook", "recoup --quiet hook",
+        "echo \"a; recoup hook\"", "'unclosed recoup hook",
     ] {
         let scene = Scene::new().with("home/.claude/settings.json", string_form(command));
         assert!(!scene.has(HookClient::ClaudeCode), "{command}");
@@ -302,10 +286,8 @@ const EXTENSION: &str = r#"import { spawn } from "node:child_process"; spawn("re
 #[test]
 fn pi_has_extensions() {
     for path in [
-        "home/.pi/agent/extensions/recoup.ts",
-        "home/.pi/agent/extensions/memory.js",
-        "project/.pi/extensions/recoup.ts",
-        "project/.pi/extensions/recoup/index.ts",
+        "home/.pi/agent/extensions/recoup.ts", "home/.pi/agent/extensions/memory.js",
+        "project/.pi/extensions/recoup.ts", "project/.pi/extensions/recoup/index.ts",
     ] {
         assert!(Scene::new().with(path, EXTENSION).has(HookClient::Pi), "{path}");
         for other in ["// nothing yet", "the recoups of hooks", "recoup memory", "a hook", "\0"] {

@@ -35,13 +35,8 @@ const MOST_UNITS: usize = 10_000;
 
 /// The events at which Claude Code hands text to the model and does nothing else.
 const TOLD: [&str; 7] = [
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PostToolBatch",
-    "SubagentStart",
+    "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure",
+    "PostToolBatch", "SubagentStart",
 ];
 
 fn fixtures(client: &str) -> PathBuf {

@@ -120,17 +120,8 @@ impl Machine {
 
 /// The events at which Claude Code is to call us, where it does not tell its version.
 pub(crate) const EVENTS: [&str; 11] = [
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "Stop",
-    "StopFailure",
-    "SessionEnd",
+    "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure",
+    "SubagentStart", "SubagentStop", "PreCompact", "Stop", "StopFailure", "SessionEnd",
 ];
 
 /// Claude Code's settings, beneath the home.

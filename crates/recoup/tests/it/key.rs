@@ -6,14 +6,8 @@ use std::fs;
 use crate::support::{Home, Output};
 
 const RUN: [&str; 8] = [
-    "--agent",
-    "reviewer",
-    "--system",
-    "You review code.",
-    "--user",
-    "Review src/auth.rs",
-    "--model",
-    "claude-sonnet-4-5",
+    "--agent", "reviewer", "--system", "You review code.", "--user", "Review src/auth.rs",
+    "--model", "claude-sonnet-4-5",
 ];
 const RUN_KEY: &str = "6cbe1a0aefa451b6ba0645d4dbb968637955465d7fc93e1baa8ca13b4e50393f\n";
 

@@ -33,19 +33,8 @@ fn scene() -> Home {
     let home = Home::new();
     home.write("src/a.rs", "fn a() {}");
     home.cache(&[
-        "set",
-        "--paths",
-        "src/a.rs",
-        "--query",
-        "Find bugs",
-        "--operation",
-        "audit",
-        "--sources",
-        "src/a.rs",
-        "--tag",
-        "nightly",
-        "--condensed",
-        "{\"verdict\":\"PASS\"}",
+        "set", "--paths", "src/a.rs", "--query", "Find bugs", "--operation", "audit", "--sources",
+        "src/a.rs", "--tag", "nightly", "--condensed", "{\"verdict\":\"PASS\"}",
     ])
     .expect(0);
     home
@@ -350,15 +339,7 @@ fn what_nobody_sees_is_shown_escaped() {
     let home = Home::new();
     let query = "find\u{200b} bugs\u{200d} here\u{feff}";
     home.cache(&[
-        "set",
-        "--paths",
-        "a",
-        "--query",
-        query,
-        "--operation",
-        "audit",
-        "--condensed",
-        "1",
+        "set", "--paths", "a", "--query", query, "--operation", "audit", "--condensed", "1",
     ])
     .expect(0);
     let shown = home.cache(&["ls"]).expect(0).text();

@@ -123,23 +123,8 @@ fn the_report_for_programs() {
     let report = stats(&home, &[]);
     let fields: Vec<&String> = report.as_object().unwrap().keys().collect();
     let expected = [
-        "scope",
-        "store",
-        "since",
-        "until",
-        "hits",
-        "misses",
-        "saved",
-        "hit_rate_pct",
-        "counts",
-        "entries",
-        "days",
-        "kinds",
-        "projects",
-        "identities",
-        "most_valuable",
-        "disk",
-        "prices",
+        "scope", "store", "since", "until", "hits", "misses", "saved", "hit_rate_pct", "counts",
+        "entries", "days", "kinds", "projects", "identities", "most_valuable", "disk", "prices",
     ];
     let mut sorted: Vec<&str> = expected.to_vec();
     sorted.sort_unstable();

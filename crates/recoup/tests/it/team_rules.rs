@@ -78,14 +78,7 @@ fn rules_go_from_one_to_another_and_back_without_a_change() {
     run(
         &team.one,
         &[
-            "memory",
-            "add",
-            "--kind",
-            "devops",
-            "--paths",
-            "db/**",
-            "--topic",
-            "migrations",
+            "memory", "add", "--kind", "devops", "--paths", "db/**", "--topic", "migrations",
             "never edit <a> migration",
         ],
     );

@@ -153,11 +153,9 @@ fn the_table_and_the_tree_name_the_same_modules() {
     Fixture::new()
         .core("cache/mod.rs", "")
         .fails_with(&["crates/recoup-core/src: module `cache` has no row", "add one"]);
-    Fixture::new().table("`secrets` | to come", "`secrets` | here").fails_with(&[
-        "ARCHITECTURE.md:10: ",
-        "has no `secrets`",
-        "remove the row",
-    ]);
+    Fixture::new()
+        .table("`secrets` | to come", "`secrets` | here")
+        .fails_with(&["ARCHITECTURE.md:10: ", "has no `secrets`", "remove the row"]);
     Fixture::new()
         .core("secrets.rs", "")
         .fails_with(&["ARCHITECTURE.md:10: `secrets` is in", "make its state `here`"]);

@@ -34,18 +34,9 @@ pub(super) fn readable_text(text: &str) -> String {
 
 /// Beginnings of notices that fill a line.
 const NOTICES: &[&str] = &[
-    "[request interrupted",
-    "[pasted text",
-    "[image",
-    "[tool ",
-    "[system",
-    "caveat: the messages below",
-    "this session is being continued",
-    "api error",
-    "stop hook",
-    "human:",
-    "assistant:",
-    "<<autonomous",
+    "[request interrupted", "[pasted text", "[image", "[tool ", "[system",
+    "caveat: the messages below", "this session is being continued", "api error", "stop hook",
+    "human:", "assistant:", "<<autonomous",
 ];
 
 /// Notices after which everything is a program's.

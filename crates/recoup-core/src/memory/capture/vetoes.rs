@@ -157,7 +157,24 @@ fn cites_others(span: &SpanContext<'_>) -> bool {
 /// Returns a text without punctuation at its edges; brackets, code and paths keep theirs.
 fn trim_marks(text: &str) -> &str {
     let is_mark = |c: char| {
-        c.is_whitespace() || matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '…' | '—' | '–' | '。' | '，' | '、' | '！' | '；' | '：')
+        c.is_whitespace()
+            || matches!(
+                c,
+                '.' | ','
+                    | ';'
+                    | ':'
+                    | '!'
+                    | '?'
+                    | '…'
+                    | '—'
+                    | '–'
+                    | '。'
+                    | '，'
+                    | '、'
+                    | '！'
+                    | '；'
+                    | '：'
+            )
     };
     let is_opening = |c: char| is_mark(c) && c != '.';
     text.trim_end_matches(is_mark).trim_start_matches(is_opening)

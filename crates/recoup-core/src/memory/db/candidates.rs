@@ -2,13 +2,9 @@
 
 use std::time::Duration;
 
-use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::db::store::{Memory, NoteFilter};
-use crate::memory::db::transaction::EventTransaction;
-use crate::memory::db::{note_rows, pauses, recording};
-use crate::memory::model::note::{Note, NoteKind, NoteScope, NoteSource, NoteStatus};
-use crate::memory::model::statement::Statement;
+use crate::memory::db::{EventTransaction, Memory, NoteFilter, note_rows, pauses, recording};
+use crate::memory::model::{Note, NoteKind, NoteScope, NoteSource, NoteStatus, Statement};
 
 /// Time for which nothing is said about candidates again.
 const QUIET: Duration = Duration::from_hours(24);
@@ -34,28 +30,19 @@ impl EventTransaction<'_> {
         let wanted = "scope IN (?1, 'universal') AND status = 'candidate' AND source = 'user'
                       AND EXISTS (SELECT 1 FROM evidence WHERE note = notes.row AND what = 'said')";
         let waiting = note_rows::count(self.connection, wanted, std::slice::from_ref(&scope))?;
-        if waiting == 0 {
-            return Ok(None);
-        }
-        let name = format!("candidates told {scope}");
-        let told = pauses::get(self.connection, &name)?.and_then(|at| at.parse().ok());
-        let quiet = i64::try_from(QUIET.as_millis()).unwrap_or(i64::MAX);
-        let is_recent = |told: i64| (0..quiet).contains(&(self.now.as_millis() - told));
-        if told.is_some_and(is_recent) {
-            return Ok(None);
-        }
-        pauses::set(self.connection, &name, &self.now.as_millis().to_string())?;
-        Ok(Some(waiting))
+        let told = format!("candidates told {scope}");
+        let is_news = waiting > 0 && pauses::take_due(self.connection, &told, QUIET, self.now)?;
+        Ok(is_news.then_some(waiting))
     }
 
     /// Drops the candidate of a statement that turned out to be none.
     pub fn drop_candidate(&self, statement: &Statement) -> Result<()> {
         let Statement { scope, paths, text, .. } = statement;
         let known = note_rows::find_same(self.connection, scope, paths.as_deref(), text)?;
-        let Some(known) = known.filter(|it| it.note.status == NoteStatus::Candidate) else {
-            return Ok(());
-        };
-        let (id, now): (_, Timestamp) = (&known.note.id, self.now);
-        recording::set_status(self.connection, id, NoteStatus::Retired, "taken back", now).map(drop)
+        if let Some(known) = known.filter(|it| it.note.status == NoteStatus::Candidate) {
+            let (id, retired) = (&known.note.id, NoteStatus::Retired);
+            recording::set_status(self.connection, id, retired, "taken back", self.now)?;
+        }
+        Ok(())
     }
 }

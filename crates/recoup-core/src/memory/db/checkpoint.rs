@@ -3,21 +3,22 @@
 //! a week, and is delivered to three sessions at most.
 
 use std::fmt;
+use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::db::pauses;
-use crate::memory::db::pauses::PauseReason;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::Memory;
-use crate::memory::db::transaction::{EventOrigin, EventTransaction};
+use crate::memory::db::{
+    CachedSql as _, EventOrigin, EventTransaction, Memory, PauseReason, SqlContext as _, pauses,
+};
 use crate::memory::guard::private_text::without_private;
 use crate::memory::guard::refusal::{RefusalReason, text_refusal};
-use crate::memory::model::note::NoteScope;
+use crate::memory::model::NoteScope;
 use crate::secrets;
+
+const SAVING: &str = "cannot save the checkpoint";
 
 /// State of the work in a project: finished, remaining and blocked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +64,7 @@ impl WorkCheckpoint {
     /// they are unreadable or speak about the agent's instructions.
     fn clean(&self) -> (Self, Vec<OmittedItem>) {
         let mut left_out = Vec::new();
-        let mut one = |text: &String, place: String| {
+        let clean = self.map_items(|place, text| {
             let text = secrets::redact(&without_private(text)).trim().to_owned();
             match text_refusal(&text) {
                 Some(why) => left_out.push(OmittedItem { place, why }),
@@ -71,30 +72,21 @@ impl WorkCheckpoint {
                 None => return Some(text),
             }
             None
-        };
-        let mut all = |texts: &[String], place: &str| {
-            let numbered = texts.iter().enumerate();
-            numbered.filter_map(|(at, text)| one(text, format!("{place} {}", at + 1))).collect()
-        };
-        let Self { completed, remaining, blockers, notes } = self;
-        let clean = Self {
-            completed: all(completed, "completed"),
-            remaining: all(remaining, "remaining"),
-            blockers: all(blockers, "blockers"),
-            notes: notes.as_ref().and_then(|notes| one(notes, "notes".to_owned())),
-        };
+        });
         (clean, left_out)
     }
 
-    /// Removes every item that contains these words.
-    fn without(self, words: &str) -> Self {
-        let all = |texts: Vec<String>| texts.into_iter().filter(|it| !it.contains(words)).collect();
-        let Self { completed, remaining, blockers, notes } = self;
+    /// Returns a copy with the items that `map` makes of their places (`remaining 2`) and texts.
+    fn map_items(&self, mut map: impl FnMut(String, &str) -> Option<String>) -> Self {
+        let mut all = |name: &str, texts: &[String]| {
+            let numbered = (1..).zip(texts);
+            numbered.filter_map(|(at, text)| map(format!("{name} {at}"), text)).collect()
+        };
         Self {
-            completed: all(completed),
-            remaining: all(remaining),
-            blockers: all(blockers),
-            notes: notes.filter(|it| !it.contains(words)),
+            completed: all("completed", &self.completed),
+            remaining: all("remaining", &self.remaining),
+            blockers: all("blockers", &self.blockers),
+            notes: self.notes.as_ref().and_then(|text| map("notes".to_owned(), text)),
         }
     }
 }
@@ -111,7 +103,7 @@ pub enum CheckpointOutcome {
 }
 
 /// A checkpoint as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct StoredCheckpoint {
     #[serde(flatten)]
     checkpoint: WorkCheckpoint,
@@ -134,8 +126,8 @@ impl StoredCheckpoint {
 /// Most sessions that are given a checkpoint.
 const MOST_SESSIONS: usize = 3;
 
-/// How long a checkpoint lasts, in milliseconds.
-const LASTS: i64 = 7 * 24 * 60 * 60 * 1000;
+/// How long a checkpoint lasts.
+const LASTS: Duration = Duration::from_hours(7 * 24);
 
 /// An item of a checkpoint that is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,27 +161,22 @@ impl Memory {
             return Err(Error::usage(why));
         }
         let body = StoredCheckpoint { checkpoint, given_to: Vec::new() }.to_json();
-        self.change("cannot save the checkpoint", |connection| {
+        self.change(SAVING, |connection| {
             if let Some(silence) = pauses::pause_reason(connection, scope, now)? {
                 return Ok(CheckpointOutcome::Silent(silence));
             }
             if is_done {
                 return remove(connection, scope).map(|_| CheckpointOutcome::Done);
             }
-            connection
-                .execute(
-                    "INSERT OR REPLACE INTO checkpoints (scope, at, body) VALUES (?1, ?2, ?3)",
-                    params![scope.to_string(), now.as_millis(), body],
-                )
-                .map(|_| CheckpointOutcome::Without(left_out.clone()))
-                .doing("cannot save the checkpoint")
+            let sql = "INSERT OR REPLACE INTO checkpoints (scope, at, body) VALUES (?1, ?2, ?3)";
+            connection.write(sql, params![scope, now, body], SAVING)?;
+            Ok(CheckpointOutcome::Without(left_out.clone()))
         })
     }
 
     /// Returns the checkpoint of a scope, and when it was saved.
     pub fn checkpoint(&self, scope: &NoteScope) -> Result<Option<(WorkCheckpoint, Timestamp)>> {
-        let now = self.now();
-        let found = self.read(|connection| load_unexpired(connection, scope, now))?.flatten();
+        let found = self.unexpired_checkpoint(scope)?;
         Ok(found.map(|(stored, at)| (stored.checkpoint, at)))
     }
 
@@ -226,9 +213,16 @@ impl Memory {
         scope: &NoteScope,
         session: &str,
     ) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
-        let now = self.now();
-        let found = self.read(|connection| load_unexpired(connection, scope, now))?.flatten();
+        let found = self.unexpired_checkpoint(scope)?;
         Ok(found.filter(|(stored, _)| stored.is_available_to(session)))
+    }
+
+    fn unexpired_checkpoint(
+        &self,
+        scope: &NoteScope,
+    ) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
+        let now = self.now();
+        Ok(self.read(|connection| load_unexpired(connection, scope, now))?.flatten())
     }
 
     /// Removes the checkpoint of a scope; true if there was one.
@@ -263,7 +257,7 @@ fn count_session(
         return Ok(false);
     }
     stored.given_to.push(session.to_owned());
-    update(connection, &scope.to_string(), &stored).map(|()| true)
+    update(connection, scope, &stored).map(|()| true)
 }
 
 /// The checkpoint of a scope, unless it has expired.
@@ -272,57 +266,41 @@ fn load_unexpired(
     scope: &NoteScope,
     now: Timestamp,
 ) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
-    let found: Option<(String, i64)> = connection
-        .query_row(
-            "SELECT body, at FROM checkpoints WHERE scope = ?1 AND at > ?2",
-            params![scope.to_string(), now.as_millis().saturating_sub(LASTS)],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .optional()
-        .doing("cannot read the checkpoint")?;
+    let sql = "SELECT body, at FROM checkpoints WHERE scope = ?1 AND at > ?2";
+    let values = params![scope, now.before(LASTS)];
+    let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
+    let found = connection.find_cached(sql, values, read).doing("cannot read the checkpoint")?;
     let Some((body, at)) = found else { return Ok(None) };
     let stored = serde_json::from_str(&body).map_err(|error| {
         Error::new(ErrorKind::Corrupt, "the checkpoint can't be read").with_source(error)
     })?;
-    Ok(Some((stored, Timestamp::from_millis(at))))
+    Ok(Some((stored, at)))
 }
 
 fn remove(connection: &Connection, scope: &NoteScope) -> Result<bool> {
-    connection
-        .execute("DELETE FROM checkpoints WHERE scope = ?1", [scope.to_string()])
-        .map(|gone| gone > 0)
-        .doing("cannot remove the checkpoint")
+    let sql = "DELETE FROM checkpoints WHERE scope = ?1";
+    connection.write(sql, [scope], "cannot remove the checkpoint").map(|gone| gone > 0)
 }
 
-fn update(connection: &Connection, scope: &str, stored: &StoredCheckpoint) -> Result<()> {
-    connection
-        .execute("UPDATE checkpoints SET body = ?2 WHERE scope = ?1", [scope, &stored.to_json()])
-        .map(drop)
-        .doing("cannot save the checkpoint")
+fn update(connection: &Connection, scope: &NoteScope, stored: &StoredCheckpoint) -> Result<()> {
+    let sql = "UPDATE checkpoints SET body = ?2 WHERE scope = ?1";
+    connection.write(sql, params![scope, stored.to_json()], SAVING).map(drop)
 }
 
 /// Removes every item that contains these words, within the caller's transaction. A checkpoint that
 /// becomes empty is removed, and so is an unreadable one, which may contain them.
 pub(crate) fn forget_words(connection: &Connection, words: &str) -> Result<()> {
-    const FORGETTING: &str = "cannot remove text from a checkpoint";
-    let all = connection
-        .list_cached("SELECT scope, body FROM checkpoints", [], |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-        })
-        .doing(FORGETTING)?;
-    for (scope, body) in all {
-        let before: Option<StoredCheckpoint> = serde_json::from_str(&body).ok();
-        let after = before
-            .clone()
-            .map(|it| StoredCheckpoint { checkpoint: it.checkpoint.without(words), ..it });
-        match after.filter(|it| !it.checkpoint.is_empty()) {
-            after @ Some(_) if after == before => {}
-            Some(after) => update(connection, &scope, &after)?,
-            None => {
-                connection
-                    .execute("DELETE FROM checkpoints WHERE scope = ?1", [scope])
-                    .doing(FORGETTING)?;
-            }
+    let sql = "SELECT scope, body FROM checkpoints";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?));
+    let all = connection.list_cached(sql, [], read);
+    for (scope, body) in all.doing("cannot remove text from a checkpoint")? {
+        let stored = serde_json::from_str::<StoredCheckpoint>(&body).unwrap_or_default();
+        let left = |_: String, item: &str| (!item.contains(words)).then(|| item.to_owned());
+        let checkpoint = stored.checkpoint.map_items(left);
+        if checkpoint.is_empty() {
+            remove(connection, &scope)?;
+        } else if checkpoint != stored.checkpoint {
+            update(connection, &scope, &StoredCheckpoint { checkpoint, ..stored })?;
         }
     }
     Ok(())

@@ -7,8 +7,8 @@ use rusqlite::{Connection, Row, params};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::model::note::NoteId;
+use crate::memory::db::{CachedSql as _, SqlContext as _};
+use crate::memory::model::NoteId;
 
 const DELIVERING: &str = "cannot record a delivery";
 
@@ -36,26 +36,20 @@ pub(crate) struct DeliveryRecord {
 
 impl ContextDeliveries {
     pub(crate) fn load(connection: &Connection, context: &str) -> Result<Self> {
-        Self::read(connection, context).doing(DELIVERING)
-    }
-
-    fn read(connection: &Connection, context: &str) -> rusqlite::Result<Self> {
         const SQL: &str = "SELECT nth, at, notes, whole, lost FROM givings WHERE context = ?1";
-        let mut select = connection.prepare_cached(SQL)?;
-        let mut rows = select.query([context])?;
         let mut given = Self::default();
-        while let Some(row) = rows.next()? {
+        let take = |row: &Row<'_>| {
             given.times = given.times.max(row.get(0)?);
-            let (whole, lost): (bool, bool) = (row.get(3)?, row.get(4)?);
-            if lost {
-                continue;
+            if row.get(4)? {
+                return Ok(());
             }
-            if whole {
-                let at = Timestamp::from_millis(row.get(1)?);
-                given.last_whole = given.last_whole.max(Some(at));
+            if row.get(3)? {
+                given.last_whole = given.last_whole.max(row.get(1)?);
             }
             given.notes.extend(parse_ids(row.get_ref(2)?.as_str()?));
-        }
+            Ok(())
+        };
+        connection.list_cached(SQL, [context], take).doing(DELIVERING)?;
         Ok(given)
     }
 
@@ -80,18 +74,16 @@ impl ContextDeliveries {
         if new.is_empty() && !whole {
             return Ok(0);
         }
-        let values = params![context, self.times + 1, at.as_millis(), new.join(BETWEEN), whole];
-        connection.execute_cached(SQL, values).doing(DELIVERING)?;
+        let values = params![context, self.times + 1, at, new.join(BETWEEN), whole];
+        connection.write(SQL, values, DELIVERING)?;
         Ok(new.len())
     }
 }
 
 /// Marks the deliveries to a context as lost; they stay on record.
 pub(crate) fn mark_lost(connection: &Connection, context: &str) -> Result<()> {
-    connection
-        .execute_cached("UPDATE givings SET lost = 1 WHERE context = ?1", [context])
-        .map(drop)
-        .doing(DELIVERING)
+    let sql = "UPDATE givings SET lost = 1 WHERE context = ?1";
+    connection.write(sql, [context], DELIVERING).map(drop)
 }
 
 /// Notes that contexts were ever given, lost or not.
@@ -102,8 +94,8 @@ pub(crate) fn ever_delivered(
     const SQL: &str = "SELECT notes FROM givings WHERE context = ?1";
     let mut notes = HashSet::new();
     for context in contexts {
-        let lists = connection.list_cached(SQL, [context], |row| row.get::<_, String>(0));
-        notes.extend(lists.doing(DELIVERING)?.iter().flat_map(|list| parse_ids(list)));
+        let lists: Vec<String> = connection.list_values(SQL, [context], DELIVERING)?;
+        notes.extend(lists.iter().flat_map(|list| parse_ids(list)));
     }
     Ok(notes)
 }
@@ -113,7 +105,7 @@ pub(crate) fn forget(connection: &Connection, note: &NoteId) -> Result<()> {
     const SQL: &str = "UPDATE givings
                        SET notes = trim(replace(' ' || notes || ' ', ' ' || ?1 || ' ', ' '))
                        WHERE instr(notes, ?1) > 0";
-    connection.execute_cached(SQL, [note.as_str()]).map(drop).doing(DELIVERING)
+    connection.write(SQL, [note], DELIVERING).map(drop)
 }
 
 /// Lets a reactivated note be delivered again to contexts that were given one of its `rivals`
@@ -134,16 +126,14 @@ pub(crate) fn allow_redelivery(
                         SELECT context, (SELECT max(nth) FROM givings WHERE context = ?1) + 1, at, ?3, 1
                         FROM givings WHERE context = ?1 AND nth = ?2";
     let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
-    let found = connection.list_cached(WITH_NOTE, [note.as_str()], read).doing(DELIVERING)?;
+    let found = connection.list_cached(WITH_NOTE, [note], read).doing(DELIVERING)?;
     for (context, nth) in found {
-        let lists = connection
-            .list_cached(SINCE, params![context, nth], |row| row.get::<_, String>(0))
-            .doing(DELIVERING)?;
+        let lists: Vec<String> =
+            connection.list_values(SINCE, params![context, nth], DELIVERING)?;
         let mut since = lists.iter().flat_map(|list| parse_ids(list));
         if since.any(|id| rivals.contains(&id)) {
             for sql in [TAKE, LOST] {
-                let values = params![context, nth, note.as_str()];
-                connection.execute_cached(sql, values).doing(DELIVERING)?;
+                connection.write(sql, params![context, nth, note], DELIVERING)?;
             }
         }
     }
@@ -153,10 +143,8 @@ pub(crate) fn allow_redelivery(
 /// Moves deliveries from the future to just before `now`. They were recorded while the clock was
 /// wrong, and a query for notes newer than them would miss what changes now.
 pub(crate) fn clamp_future_deliveries(connection: &Connection, now: Timestamp) -> Result<()> {
-    connection
-        .execute_cached("UPDATE givings SET at = ?1 - 1 WHERE at > ?1", [now.as_millis()])
-        .map(drop)
-        .doing(DELIVERING)
+    let sql = "UPDATE givings SET at = ?1 - 1 WHERE at > ?1";
+    connection.write(sql, [now], DELIVERING).map(drop)
 }
 
 /// All deliveries, by context, then by time.
@@ -165,7 +153,7 @@ pub(crate) fn all(connection: &Connection) -> Result<Vec<DeliveryRecord>> {
     let read = |row: &Row<'_>| {
         Ok(DeliveryRecord {
             context: row.get(0)?,
-            at: Timestamp::from_millis(row.get(1)?),
+            at: row.get(1)?,
             notes: parse_ids(row.get_ref(2)?.as_str()?).collect(),
         })
     };

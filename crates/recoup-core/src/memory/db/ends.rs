@@ -3,20 +3,17 @@
 
 use std::time::Duration;
 
+use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
-use jiff::{Span, ToSpan as _};
 use rusqlite::{Connection, params};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::db::facets::unified_words;
-use crate::memory::db::note_rows;
 use crate::memory::db::recording::KEEPING;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::NoteFilter;
-use crate::memory::db::transaction::EventTransaction;
-use crate::memory::model::note::Note;
+use crate::memory::db::{CachedSql as _, EventTransaction, NoteFilter, note_rows};
+use crate::memory::model::Note;
 
 /// Age at which the user is asked about an end whose time is not known.
 const UNKNOWN_AGE: Duration = Duration::from_hours(14 * 24);
@@ -30,16 +27,10 @@ pub(crate) fn set_end(
 ) -> Result<()> {
     let Some(until) = until.map(str::trim).filter(|it| !it.is_empty()) else {
         let sql = "DELETE FROM note_ends WHERE note = ?1";
-        return connection.execute_cached(sql, [row]).map(drop).doing(KEEPING);
+        return connection.write(sql, [row], KEEPING).map(drop);
     };
-    let at = end_time(until, now).map(Timestamp::as_millis);
-    connection
-        .execute_cached(
-            "INSERT OR REPLACE INTO note_ends (note, until, at) VALUES (?1, ?2, ?3)",
-            params![row, until, at],
-        )
-        .map(drop)
-        .doing(KEEPING)
+    let sql = "INSERT OR REPLACE INTO note_ends (note, until, at) VALUES (?1, ?2, ?3)";
+    connection.write(sql, params![row, until, end_time(until, now)], KEEPING).map(drop)
 }
 
 impl EventTransaction<'_> {
@@ -47,21 +38,18 @@ impl EventTransaction<'_> {
     pub fn take_ended_rules(&self) -> Result<Vec<Note>> {
         const ASKED: &str = "UPDATE note_ends SET asked = ?2
                              WHERE note = (SELECT row FROM notes WHERE id = ?1)";
-        let now = self.now.as_millis();
-        let age = i64::try_from(UNKNOWN_AGE.as_millis()).unwrap_or(i64::MAX);
         let mut ended = Vec::new();
         for scope in NoteFilter::active_in(&self.occasion.scope).scopes {
             let found = note_rows::find_many(
                 self.connection,
                 "scope = ?1 AND status = 'active' AND row IN (SELECT note FROM note_ends
                  WHERE asked IS NULL AND coalesce(at <= ?2, updated < ?3)) ORDER BY row",
-                params![scope.to_string(), now, now.saturating_sub(age)],
+                params![scope, self.now, self.now.before(UNKNOWN_AGE)],
             )?;
             ended.extend(found.into_iter().map(|kept| kept.note));
         }
         for note in &ended {
-            let values = params![note.id.as_str(), now];
-            self.connection.execute_cached(ASKED, values).doing(KEEPING)?;
+            self.connection.write(ASKED, params![note.id, self.now], KEEPING)?;
         }
         Ok(ended)
     }
@@ -81,25 +69,24 @@ fn end_time(until: &str, now: Timestamp) -> Option<Timestamp> {
     Some(Timestamp::from_millis(after.timestamp().as_millisecond()))
 }
 
+const WEEKDAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
 /// Last day of a validity that a word names.
 fn day_of(word: &str, today: Date) -> Option<Date> {
     if let Ok(date) = word.parse::<Date>() {
         return Some(date);
     }
-    let weekday = match word {
-        "today" => return Some(today),
-        "tomorrow" => return today.checked_add(1.day()).ok(),
-        "monday" => Weekday::Monday,
-        "tuesday" => Weekday::Tuesday,
-        "wednesday" => Weekday::Wednesday,
-        "thursday" => Weekday::Thursday,
-        "friday" => Weekday::Friday,
-        "saturday" => Weekday::Saturday,
-        "sunday" | "week" => Weekday::Sunday,
-        _ => return None,
+    let days = match word {
+        "today" => 0,
+        "tomorrow" => 1,
+        word => {
+            let word = if word == "week" { "sunday" } else { word };
+            let number = (1..).zip(WEEKDAYS).find(|(_, name)| *name == word)?.0;
+            today.weekday().until(Weekday::from_monday_one_offset(number).ok()?)
+        }
     };
-    let days = i64::from(today.weekday().until(weekday));
-    today.checked_add(Span::new().days(days)).ok()
+    today.checked_add(i64::from(days).days()).ok()
 }
 
 #[cfg(test)]

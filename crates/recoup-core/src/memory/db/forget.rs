@@ -3,18 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use crate::base::fsx;
 use crate::database::{DatabaseFileRole, connection, lock_database, schema_version};
 use crate::error::Result;
-use crate::memory::db::index;
-use crate::memory::db::note_rows;
-use crate::memory::db::note_rows::StoredNote;
 use crate::memory::db::schema::{ENDS, LISTS, WITH_ENDS};
-use crate::memory::db::sql::SqlContext as _;
-use crate::memory::db::{checkpoint, deliveries, recording, snapshot};
-use crate::memory::model::note::{Note, NoteId};
+use crate::memory::db::{
+    CachedSql as _, Memory, SqlContext as _, StoredNote, checkpoint, deliveries, index, note_rows,
+    recording, snapshot,
+};
+use crate::memory::model::{Note, NoteId};
 
 const FORGETTING: &str = "cannot forget a memory";
 
@@ -30,25 +29,31 @@ pub struct ForgetReport {
     pub unreached: Vec<PathBuf>,
 }
 
-/// Removes notes and the records about them, within the caller's transaction.
-pub(crate) fn forget(connection: &Connection, ids: &[NoteId]) -> Result<Vec<Note>> {
-    let mut notes = Vec::new();
-    for id in ids {
-        let kept = recording::require_note(connection, id)?;
-        forget_stored_note(connection, &kept)?;
-        notes.push(kept.note);
+impl Memory {
+    /// Removes notes for good, here and in the copies that we made; reports what was reached and
+    /// what was not.
+    pub fn forget(&self, ids: &[NoteId]) -> Result<ForgetReport> {
+        let notes = self.change_durably("cannot forget memories", |connection| {
+            let mut notes = Vec::new();
+            for id in ids {
+                let kept = recording::require_note(connection, id)?;
+                forget_stored_note(connection, &kept)?;
+                notes.push(kept.note);
+            }
+            Ok(notes)
+        })?;
+        self.pool.write_existing(|connection| truncate_log(connection))?;
+        Ok(forget_in_copies(self.path(), notes, ids))
     }
-    Ok(notes)
 }
 
 /// Removes a note, and everything that contains its words: events, lessons, notices, checkpoints.
 fn forget_stored_note(connection: &Connection, kept: &StoredNote) -> Result<()> {
-    connection
-        .execute(
-            "DELETE FROM events WHERE detail IN (SELECT error FROM lessons WHERE note = ?1)",
-            [kept.note.id.as_str()],
-        )
-        .doing(FORGETTING)?;
+    connection.write(
+        "DELETE FROM events WHERE detail IN (SELECT error FROM lessons WHERE note = ?1)",
+        [kept.note.id.as_str()],
+        FORGETTING,
+    )?;
     remove_stored_note(connection, kept)?;
     let words = std::iter::once(&kept.note.text).chain(&kept.note.quote);
     // The quote of a private statement is empty, and would match everything.
@@ -58,14 +63,16 @@ fn forget_stored_note(connection: &Connection, kept: &StoredNote) -> Result<()> 
             "DELETE FROM notices WHERE instr(text, ?1) > 0",
             "DELETE FROM lessons WHERE instr(error, ?1) > 0 OR instr(command, ?1) > 0",
         ] {
-            connection.execute(sql, [words]).doing(FORGETTING)?;
+            connection.write(sql, [words], FORGETTING)?;
         }
         checkpoint::forget_words(connection, words)?;
         // An agent's to-do list is stored there, as JSON.
         let json = serde_json::to_string(words).expect("text always serializes");
-        connection
-            .execute("DELETE FROM sweeps WHERE instr(mark, ?1) > 0", [json.trim_matches('"')])
-            .doing(FORGETTING)?;
+        connection.write(
+            "DELETE FROM sweeps WHERE instr(mark, ?1) > 0",
+            [json.trim_matches('"')],
+            FORGETTING,
+        )?;
     }
     Ok(())
 }
@@ -77,25 +84,24 @@ pub(crate) fn remove_stored_note(connection: &Connection, kept: &StoredNote) -> 
     if schema_version(connection)? >= LISTS {
         deliveries::forget(connection, &kept.note.id)?;
     }
-    remove(connection, &kept.note.id).doing(FORGETTING)
-}
-
-fn remove(connection: &Connection, id: &NoteId) -> rusqlite::Result<()> {
-    let id = params![id.as_str()];
-    connection.execute("UPDATE notes SET superseded_by = NULL WHERE superseded_by = ?1", id)?;
-    // A lesson has the same words.
-    connection.execute("DELETE FROM lessons WHERE note = ?1", id)?;
-    connection.execute("DELETE FROM notes WHERE id = ?1", id)?;
+    for sql in [
+        "UPDATE notes SET superseded_by = NULL WHERE superseded_by = ?1",
+        // A lesson has the same words.
+        "DELETE FROM lessons WHERE note = ?1",
+        "DELETE FROM notes WHERE id = ?1",
+    ] {
+        connection.write(sql, [&kept.note.id], FORGETTING)?;
+    }
     Ok(())
 }
 
 /// Empties the write-ahead log, which still has what was overwritten in the file.
-pub(crate) fn truncate_log(connection: &Connection) -> Result<()> {
+fn truncate_log(connection: &Connection) -> Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).doing(FORGETTING)
 }
 
 /// Removes notes from snapshots and from copies with the database's name and a suffix of ours.
-pub(crate) fn forget_in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> ForgetReport {
+fn forget_in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> ForgetReport {
     let (mut copies, mut unreached) = (Vec::new(), Vec::new());
     let database = name_of(path);
     // Listed under the lock: a copy in progress would be renamed meanwhile. Without the lock,
@@ -111,33 +117,25 @@ pub(crate) fn forget_in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) ->
     siblings.sort_unstable();
     for copy in siblings {
         let name = name_of(&copy);
-        match DatabaseFileRole::of(&name, &database) {
-            Some(DatabaseFileRole::SetAside(_)) => unreached.push(copy),
-            Some(DatabaseFileRole::Unfinished) if !remove_unfinished(&copy) => {
-                unreached.push(copy);
-            }
+        let is_clean = match DatabaseFileRole::of(&name, &database) {
+            Some(DatabaseFileRole::SetAside(_)) => false,
+            Some(DatabaseFileRole::Unfinished) if !remove_unfinished(&copy) => false,
             Some(DatabaseFileRole::Backup(itself)) if itself == name => {
-                match forget_in_copy(&copy, ids) {
-                    Ok(()) => copies.push(copy),
-                    Err(_) => unreached.push(copy),
-                }
+                forget_in_copy(&copy, ids).is_ok()
             }
-            _ => {}
-        }
+            _ => continue,
+        };
+        if is_clean { &mut copies } else { &mut unreached }.push(copy);
     }
     for file in snapshot::files_beside(path) {
         let is_whole = file.extension().is_some_and(|it| it == "db");
-        if !is_whole {
-            if !remove_unfinished(&file) {
-                unreached.push(file);
-            }
+        if !is_whole && remove_unfinished(&file) {
             continue;
         }
         // A snapshot that can't be changed is deleted: there will be another.
-        match forget_in_copy(&file, ids).or_else(|_| fsx::remove(&file).map(drop)) {
-            Ok(()) => copies.push(file),
-            Err(_) => unreached.push(file),
-        }
+        let is_clean =
+            is_whole && (forget_in_copy(&file, ids).is_ok() || fsx::remove(&file).is_ok());
+        if is_clean { &mut copies } else { &mut unreached }.push(file);
     }
     ForgetReport { notes, copies, unreached }
 }

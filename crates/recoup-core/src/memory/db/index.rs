@@ -8,7 +8,7 @@
 use rusqlite::{Connection, params};
 
 use crate::error::Result;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
+use crate::memory::db::{CachedSql as _, SqlContext as _};
 use crate::memory::lang::forms::{HEAD, STEM, WordStemmer, head};
 use crate::memory::lang::tokenizer::{MOST_TEXT, WordSort, tokenize};
 
@@ -50,21 +50,22 @@ pub fn index_note(
     };
     tokenize(text, &mut take);
     tokenize(topic.unwrap_or_default(), &mut take);
-    connection
-        .execute_cached(
-            "INSERT OR REPLACE INTO words (rowid, forms)
+    connection.write(
+        "INSERT OR REPLACE INTO words (rowid, forms)
              VALUES (?1, ?2 || coalesce((SELECT '@' || scope FROM notes WHERE row = ?1), ''))",
-            params![row, format!("{words}{WHOLES} {wholes}")],
-        )
-        .doing("cannot index a memory")?;
+        params![row, format!("{words}{WHOLES} {wholes}")],
+        "cannot index a memory",
+    )?;
     Ok(())
 }
 
 /// Removes a note from the index, without a trace.
 pub fn unindex_note(connection: &Connection, row: i64) -> Result<()> {
-    connection
-        .execute_cached("DELETE FROM words WHERE rowid = ?1", [row])
-        .doing("cannot remove a memory from the index")?;
+    connection.write(
+        "DELETE FROM words WHERE rowid = ?1",
+        [row],
+        "cannot remove a memory from the index",
+    )?;
     Ok(())
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn merge_segments(connection: &Connection) -> Result<()> {
         .doing(TIDYING)?;
     let most = if pages <= SMALL { 1 } else { PARTS };
     if parts > most {
-        connection.execute("INSERT INTO words (words) VALUES ('optimize')", []).doing(TIDYING)?;
+        connection.write("INSERT INTO words (words) VALUES ('optimize')", [], TIDYING)?;
     }
     Ok(())
 }
@@ -94,9 +95,7 @@ pub(crate) fn newest_rows(
     asked: &IndexQuery<'_>,
     most: usize,
 ) -> Result<Vec<i64>> {
-    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
-               ORDER BY rowid DESC LIMIT ?3";
-    query_rows(connection, sql, asked, most)
+    query_rows(connection, "DESC", asked, most)
 }
 
 /// Returns the rows that match, oldest first, and no more than `most`.
@@ -105,14 +104,12 @@ pub(crate) fn oldest_rows(
     asked: &IndexQuery<'_>,
     most: usize,
 ) -> Result<Vec<i64>> {
-    let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
-               ORDER BY rowid LIMIT ?3";
-    query_rows(connection, sql, asked, most)
+    query_rows(connection, "ASC", asked, most)
 }
 
 fn query_rows(
     connection: &Connection,
-    sql: &str,
+    order: &str,
     asked: &IndexQuery<'_>,
     most: usize,
 ) -> Result<Vec<i64>> {
@@ -128,11 +125,12 @@ fn query_rows(
     }
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let below = asked.below.unwrap_or(i64::MAX);
+    let sql = format!(
+        "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
+         ORDER BY rowid {order} LIMIT ?3"
+    );
     let values = params![all.join(" AND "), below, most, asked.above];
-    let reading = || -> rusqlite::Result<Vec<i64>> {
-        connection.prepare_cached(sql)?.query_map(values, |row| row.get(0))?.collect()
-    };
-    reading().doing("cannot search the memories")
+    connection.list_values(&sql, values, "cannot search the memories")
 }
 
 /// Passes the words of the index that begin with a letter to `visit`.
@@ -174,9 +172,7 @@ pub(crate) struct IndexQuery<'a> {
 
 /// Returns the approximate number of notes; exact if none was deleted.
 pub(crate) fn count_notes(connection: &Connection) -> Result<i64> {
-    connection
-        .prepare_cached("SELECT max(row) FROM notes")
-        .and_then(|mut statement| statement.query_row([], |row| row.get::<_, Option<i64>>(0)))
-        .map(Option::unwrap_or_default)
-        .doing("cannot count the memories")
+    let found =
+        connection.find_value("SELECT max(row) FROM notes", [], "cannot count the memories")?;
+    Ok(found.flatten().unwrap_or_default())
 }

@@ -8,9 +8,8 @@ use rusqlite::Connection;
 use crate::base::clock::Timestamp;
 use crate::database::{self, DatabaseInspection};
 use crate::error::Result;
-use crate::memory::db::schema;
-use crate::memory::db::schema::LAYOUT;
-use crate::memory::model::note::NoteStatus;
+use crate::memory::db::schema::{self, LAYOUT};
+use crate::memory::model::NoteStatus;
 
 /// Counts and dates of the notes in a memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::database::mark_path;
 use crate::error::Result;
 use crate::memory::db::pauses;
 use crate::memory::db::transaction::insert_notice;
-use crate::memory::model::note::NoteScope;
+use crate::memory::model::NoteScope;
 
 /// Setting that counts changes.
 const CHANGES: &str = "changes";

@@ -22,6 +22,15 @@ pub(crate) mod snapshot;
 pub(crate) mod sql;
 pub(crate) mod store;
 pub(crate) mod suggestions;
-
 pub(crate) mod transaction;
 pub(crate) mod transfer;
+
+pub(crate) use checkpoint::WorkCheckpoint;
+pub(crate) use deliveries::{ContextDeliveries, DeliveryRecord};
+pub(crate) use log_mark::CountedChange;
+pub(crate) use note_rows::StoredNote;
+pub(crate) use pauses::PauseReason;
+pub(crate) use recording::{RecordOutcome, RecordTime};
+pub(crate) use sql::{CachedSql, SqlContext};
+pub(crate) use store::{Memory, NoteFilter};
+pub(crate) use transaction::{EventDetails, EventOrigin, EventTransaction, MemoryEventKind};

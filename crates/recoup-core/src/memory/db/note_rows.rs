@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, Row, params, params_from_iter};
 
-use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::model::note::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
-use crate::memory::model::statement::normalize_for_comparison;
+use crate::memory::db::{CachedSql as _, SqlContext as _};
+use crate::memory::model::{
+    Note, NoteId, NoteKind, NoteScope, NoteSource, normalize_for_comparison,
+};
 
 const READING: &str = "cannot read memories";
 
@@ -25,43 +25,39 @@ pub(crate) struct StoredNote {
 
 /// Reads a row; the inner error is for values that cannot be parsed.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<StoredNote>> {
-    let text = |at: usize| row.get::<_, String>(at);
-    let some = |at: usize| row.get::<_, Option<String>>(at);
+    match parse(row) {
+        Err(error @ rusqlite::Error::FromSqlConversionFailure(..)) => {
+            let why = error.to_string();
+            Ok(Err(Error::new(ErrorKind::Corrupt, "a memory can't be read").with_source(why)))
+        }
+        note => note.map(Ok),
+    }
+}
+
+fn parse(row: &Row<'_>) -> rusqlite::Result<StoredNote> {
     let count = |at: usize| row.get::<_, i64>(at).map(|n| n.max(0).cast_unsigned());
-    let time = |at: usize| row.get(at).map(Timestamp::from_millis);
-    let (number, id, kind, source) = (row.get(0)?, text(1)?, text(2)?, text(5)?);
-    let (scope, paths, status) = (text(6)?, text(7)?, text(9)?);
-    let (said, quote, topic) = (text(3)?, some(4)?, some(8)?);
-    let (evidence, tokens) = (count(10)?, count(11)?);
-    let (created, updated, superseded_by) = (time(12)?, time(13)?, some(14)?);
-    let (idle, until) = (row.get(15)?, some(16)?);
-    let ends = row.get::<_, Option<i64>>(17)?.map(Timestamp::from_millis);
-    let note = || {
-        let (kind, source) = (NoteKind::parse(&kind)?, NoteSource::parse(&source)?);
-        let is_lesson = kind == NoteKind::Failure && source == NoteSource::Extraction;
-        Ok(Note {
-            id: NoteId::parse(&id)?,
-            kind,
-            text: if is_lesson { without_quoted_error(said) } else { said },
-            quote,
-            source,
-            scope: NoteScope::parse(&scope)?,
-            paths: Some(paths).filter(|paths| !paths.is_empty()),
-            topic,
-            until,
-            ends,
-            status: NoteStatus::parse(&status)?,
-            evidence,
-            tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
-            created,
-            updated,
-            superseded_by: superseded_by.as_deref().map(NoteId::parse).transpose()?,
-            idle,
-        })
+    let (kind, text, source) = (row.get(2)?, row.get(3)?, row.get(5)?);
+    let is_lesson = kind == NoteKind::Failure && source == NoteSource::Extraction;
+    let note = Note {
+        id: row.get(1)?,
+        kind,
+        text: if is_lesson { without_quoted_error(text) } else { text },
+        quote: row.get(4)?,
+        source,
+        scope: row.get(6)?,
+        paths: Some(row.get(7)?).filter(|paths: &String| !paths.is_empty()),
+        topic: row.get(8)?,
+        status: row.get(9)?,
+        evidence: count(10)?,
+        tokens: u32::try_from(count(11)?).unwrap_or(u32::MAX),
+        created: row.get(12)?,
+        updated: row.get(13)?,
+        superseded_by: row.get(14)?,
+        idle: row.get(15)?,
+        until: row.get(16)?,
+        ends: row.get(17)?,
     };
-    Ok(note().map(|note| StoredNote { row: number, note }).map_err(|error: Error| {
-        Error::new(ErrorKind::Corrupt, "a memory can't be read").with_source(error)
-    }))
+    Ok(StoredNote { row: row.get(0)?, note })
 }
 
 /// Returns a lesson without the tool's error line, which earlier versions quoted in it.
@@ -102,23 +98,18 @@ pub(crate) fn latest(
     values: &[String],
     most: usize,
 ) -> Result<Vec<i64>> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
     let sql = format!(
-        "SELECT row FROM notes WHERE {condition} ORDER BY updated DESC, row DESC LIMIT {most}"
+        "SELECT row FROM notes WHERE {condition} ORDER BY updated DESC, row DESC LIMIT {}",
+        i64::try_from(most).unwrap_or(i64::MAX)
     );
-    connection.list_cached(&sql, params_from_iter(values), |row| row.get(0)).doing(READING)
+    connection.list_values(&sql, params_from_iter(values), READING)
 }
 
 /// Number of notes that meet a condition.
 pub(crate) fn count(connection: &Connection, condition: &str, values: &[String]) -> Result<u64> {
-    connection
-        .query_row(
-            &format!("SELECT count(*) FROM notes WHERE {condition}"),
-            params_from_iter(values),
-            |row| row.get::<_, i64>(0),
-        )
-        .map(|count| count.max(0).cast_unsigned())
-        .doing(READING)
+    let sql = format!("SELECT count(*) FROM notes WHERE {condition}");
+    let count: Option<i64> = connection.find_value(&sql, params_from_iter(values), READING)?;
+    Ok(count.unwrap_or_default().max(0).cast_unsigned())
 }
 
 /// Finds the note with the same words in one place.
@@ -128,13 +119,10 @@ pub(crate) fn find_same(
     paths: Option<&str>,
     text: &str,
 ) -> Result<Option<StoredNote>> {
-    find_one(
-        connection,
-        "scope = ?1 AND paths = ?2 AND said = ?3",
-        params![scope.to_string(), paths.unwrap_or_default(), normalize_for_comparison(text)],
-    )
+    let values = params![scope, paths.unwrap_or_default(), normalize_for_comparison(text)];
+    find_one(connection, "scope = ?1 AND paths = ?2 AND said = ?3", values)
 }
 
 pub(crate) fn by_id(connection: &Connection, id: &NoteId) -> Result<Option<StoredNote>> {
-    find_one(connection, "id = ?1", params![id.as_str()])
+    find_one(connection, "id = ?1", [id])
 }

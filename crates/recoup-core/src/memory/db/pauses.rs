@@ -7,19 +7,20 @@ use rusqlite::{Connection, params};
 
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::model::note::NoteScope;
+use crate::memory::db::{CachedSql as _, Memory};
+use crate::memory::model::NoteScope;
 
 const READING_SETTINGS: &str = "cannot access the settings of memory";
 
 /// Setting with the end of a pause, in milliseconds; empty for until further notice.
 const PAUSED: &str = "paused";
-/// Setting with the time at which memory was last settled.
-const SETTLED: &str = "settled";
 /// Scope of a pause that holds everywhere.
 const EVERYWHERE: &str = "";
-/// Prefix of the settings for ignored scopes.
-const IGNORED: &str = "ignored ";
+
+/// Setting for an ignored scope.
+fn ignored(scope: &NoteScope) -> String {
+    format!("ignored {scope}")
+}
 
 /// Reason why nothing is recorded at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,30 +45,58 @@ impl fmt::Display for PauseReason {
     }
 }
 
-pub(crate) fn pause(
-    connection: &Connection,
-    until: Option<Timestamp>,
-    now: Timestamp,
-) -> Result<()> {
-    begin(connection, EVERYWHERE, now, until)?;
-    let until = until.map(|until| until.as_millis().to_string());
-    set(connection, PAUSED, until.as_deref().unwrap_or_default())
-}
+impl Memory {
+    /// Pauses recording everywhere, until a time if one is given.
+    pub fn pause(&self, until: Option<Timestamp>) -> Result<()> {
+        let now = self.now();
+        self.change_durably("cannot pause memory", |connection| {
+            begin(connection, EVERYWHERE, now, until)?;
+            let until = until.map(|until| until.as_millis().to_string());
+            set(connection, PAUSED, until.as_deref().unwrap_or_default())
+        })
+    }
 
-pub(crate) fn ignore(connection: &Connection, scope: &NoteScope, now: Timestamp) -> Result<()> {
-    begin(connection, &scope.to_string(), now, None)?;
-    set(connection, &format!("{IGNORED}{scope}"), "")
-}
+    /// Ends a pause; true if there was one.
+    pub fn resume(&self) -> Result<bool> {
+        let now = self.now();
+        self.change_durably("cannot resume memory", |connection| {
+            end(connection, EVERYWHERE, now)?;
+            unset(connection, PAUSED)
+        })
+    }
 
-/// Ends a pause; true if there was one.
-pub(crate) fn resume(connection: &Connection, now: Timestamp) -> Result<bool> {
-    end(connection, EVERYWHERE, now)?;
-    unset(connection, PAUSED)
-}
+    /// Stops recording in a scope.
+    pub fn ignore(&self, scope: &NoteScope) -> Result<()> {
+        let now = self.now();
+        self.change_durably("cannot turn memory off for the project", |connection| {
+            begin(connection, &scope.to_string(), now, None)?;
+            set(connection, &ignored(scope), "")
+        })
+    }
 
-pub(crate) fn unignore(connection: &Connection, scope: &NoteScope, now: Timestamp) -> Result<bool> {
-    end(connection, &scope.to_string(), now)?;
-    unset(connection, &format!("{IGNORED}{scope}"))
+    /// Resumes recording in an ignored scope; true if it was ignored.
+    pub fn unignore(&self, scope: &NoteScope) -> Result<bool> {
+        let now = self.now();
+        self.change_durably("cannot turn memory on for the project", |connection| {
+            end(connection, &scope.to_string(), now)?;
+            unset(connection, &ignored(scope))
+        })
+    }
+
+    /// Reason why nothing is recorded in `scope` at the moment.
+    pub fn pause_reason(&self, scope: &NoteScope) -> Result<Option<PauseReason>> {
+        let now = self.now();
+        Ok(self.read(|connection| pause_reason(connection, scope, now))?.flatten())
+    }
+
+    /// True if nothing was to be recorded in `scope` then: a later catch-up skips that time.
+    pub fn was_paused(&self, scope: &NoteScope, then: Timestamp) -> Result<bool> {
+        const SQL: &str = "SELECT 1 FROM pauses WHERE scope IN (?1, ?2)
+                           AND began <= ?3 AND (ended IS NULL OR ended > ?3)";
+        let values = params![EVERYWHERE, scope, then];
+        let found = self.read(|connection| connection.has_row(SQL, values, READING_SETTINGS))?;
+        Ok(found.unwrap_or_default())
+    }
 }
 
 /// Records the begin of a pause. One at a time: it replaces what was left of the last.
@@ -78,55 +107,27 @@ fn begin(
     until: Option<Timestamp>,
 ) -> Result<()> {
     end(connection, scope, now)?;
-    let values = params![scope, now.as_millis(), until.map(Timestamp::as_millis)];
-    connection
-        .execute("INSERT INTO pauses (scope, began, ended) VALUES (?1, ?2, ?3)", values)
-        .map(drop)
-        .doing(READING_SETTINGS)
+    let sql = "INSERT INTO pauses (scope, began, ended) VALUES (?1, ?2, ?3)";
+    connection.write(sql, params![scope, now, until], READING_SETTINGS).map(drop)
 }
 
 fn end(connection: &Connection, scope: &str, now: Timestamp) -> Result<()> {
-    connection
-        .execute(
-            "UPDATE pauses SET ended = ?2 WHERE scope = ?1 AND (ended IS NULL OR ended > ?2)",
-            params![scope, now.as_millis()],
-        )
-        .map(drop)
-        .doing(READING_SETTINGS)
+    let sql = "UPDATE pauses SET ended = ?2 WHERE scope = ?1 AND (ended IS NULL OR ended > ?2)";
+    connection.write(sql, params![scope, now], READING_SETTINGS).map(drop)
 }
 
 /// True if the user wants nothing recorded in the scope.
 pub(crate) fn is_ignored(connection: &Connection, scope: &NoteScope) -> Result<bool> {
-    get(connection, &format!("{IGNORED}{scope}")).map(|found| found.is_some())
+    get(connection, &ignored(scope)).map(|found| found.is_some())
 }
 
 /// Moves the settings and pauses of one scope to another.
 pub(crate) fn rename(connection: &Connection, from: &NoteScope, to: &NoteScope) -> Result<()> {
-    if unset(connection, &format!("{IGNORED}{from}"))? {
-        set(connection, &format!("{IGNORED}{to}"), "")?;
+    if unset(connection, &ignored(from))? {
+        set(connection, &ignored(to), "")?;
     }
-    connection
-        .execute(
-            "UPDATE pauses SET scope = ?2 WHERE scope = ?1",
-            params![from.to_string(), to.to_string()],
-        )
-        .map(drop)
-        .doing(READING_SETTINGS)
-}
-
-/// True if nothing was to be recorded in `scope` at the time `then`.
-pub(crate) fn was_paused(
-    connection: &Connection,
-    scope: &NoteScope,
-    then: Timestamp,
-) -> Result<bool> {
-    const SQL: &str = "SELECT 1 FROM pauses WHERE scope IN (?1, ?2)
-                       AND began <= ?3 AND (ended IS NULL OR ended > ?3)";
-    let values = params![EVERYWHERE, scope.to_string(), then.as_millis()];
-    connection
-        .prepare_cached(SQL)
-        .and_then(|mut select| select.exists(values))
-        .doing(READING_SETTINGS)
+    let sql = "UPDATE pauses SET scope = ?2 WHERE scope = ?1";
+    connection.write(sql, params![from, to], READING_SETTINGS).map(drop)
 }
 
 /// Reason why nothing is recorded in `scope` now.
@@ -156,48 +157,44 @@ pub(crate) fn check_not_paused(
     }
 }
 
-/// True if memory was last settled longer than `pause` ago.
-pub(crate) fn is_settling_due(
+/// True if the setting `name`, the time at which something was last done, is not within `pause`
+/// before `now`. A time in the future comes from a clock that was wrong.
+pub(crate) fn is_due(
     connection: &Connection,
+    name: &str,
     pause: Duration,
     now: Timestamp,
 ) -> Result<bool> {
-    let last = get(connection, SETTLED)?.and_then(|last| last.parse::<i64>().ok());
+    let last = get(connection, name)?.and_then(|last| last.parse::<i64>().ok());
     let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
-    // A time in the future comes from a clock that was wrong.
-    let fresh = |last: i64| (0..pause).contains(&(now.as_millis() - last));
-    Ok(!last.is_some_and(fresh))
+    Ok(!last.is_some_and(|last| (0..pause).contains(&(now.as_millis() - last))))
 }
 
-/// Returns true if settling is due, and records it as done now.
-pub(crate) fn take_due_settling(
+/// Like [`is_due`], and records it as done now.
+pub(crate) fn take_due(
     connection: &Connection,
+    name: &str,
     pause: Duration,
     now: Timestamp,
 ) -> Result<bool> {
-    let due = is_settling_due(connection, pause, now)?;
+    let due = is_due(connection, name, pause, now)?;
     if due {
-        set(connection, SETTLED, &now.as_millis().to_string())?;
+        set(connection, name, &now.as_millis().to_string())?;
     }
     Ok(due)
 }
 
 pub(crate) fn get(connection: &Connection, name: &str) -> Result<Option<String>> {
-    connection
-        .find_cached("SELECT value FROM settings WHERE name = ?1", [name], |row| row.get(0))
-        .doing(READING_SETTINGS)
+    let sql = "SELECT value FROM settings WHERE name = ?1";
+    connection.find_value(sql, [name], READING_SETTINGS)
 }
 
 pub(crate) fn set(connection: &Connection, name: &str, value: &str) -> Result<()> {
-    connection
-        .execute("INSERT OR REPLACE INTO settings VALUES (?1, ?2)", params![name, value])
-        .map(drop)
-        .doing(READING_SETTINGS)
+    let sql = "INSERT OR REPLACE INTO settings VALUES (?1, ?2)";
+    connection.write(sql, [name, value], READING_SETTINGS).map(drop)
 }
 
 pub(crate) fn unset(connection: &Connection, name: &str) -> Result<bool> {
-    connection
-        .execute("DELETE FROM settings WHERE name = ?1", [name])
-        .map(|gone| gone > 0)
-        .doing(READING_SETTINGS)
+    let sql = "DELETE FROM settings WHERE name = ?1";
+    connection.write(sql, [name], READING_SETTINGS).map(|gone| gone > 0)
 }

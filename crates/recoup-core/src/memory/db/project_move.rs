@@ -6,16 +6,10 @@ use rusqlite::{Connection, params};
 use crate::base::clock::Timestamp;
 use crate::base::project::{Project, ProjectId, ProjectOrigin, ProjectRegistry};
 use crate::error::Result;
-use crate::memory::db::index;
-use crate::memory::db::note_rows;
-use crate::memory::db::note_rows::StoredNote;
-use crate::memory::db::pauses;
-use crate::memory::db::recording;
-use crate::memory::db::recording::KEEPING;
-use crate::memory::db::sql::SqlContext as _;
-use crate::memory::db::store::Memory;
+use crate::memory::db::recording::{self, KEEPING};
 use crate::memory::db::transaction::insert_notice;
-use crate::memory::model::note::{Note, NoteScope, NoteStatus};
+use crate::memory::db::{CachedSql as _, Memory, StoredNote, index, note_rows, pauses};
+use crate::memory::model::{Note, NoteScope, NoteStatus};
 
 /// Other tables with rows per project. A row that exists under the new id stays.
 const TABLES: [&str; 5] = ["lessons", "checkpoints", "notices", "events", "episodes"];
@@ -69,11 +63,8 @@ impl Memory {
 fn has_records(connection: &Connection, scope: &NoteScope) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM notes WHERE scope = ?1)
                        OR EXISTS (SELECT 1 FROM checkpoints WHERE scope = ?1)";
-    let is_known: bool = connection
-        .prepare_cached(SQL)
-        .and_then(|mut select| select.query_row([scope.to_string()], |row| row.get(0)))
-        .doing(KEEPING)?;
-    Ok(is_known || pauses::is_ignored(connection, scope)?)
+    let is_known: Option<bool> = connection.find_value(SQL, [scope], KEEPING)?;
+    Ok(is_known == Some(true) || pauses::is_ignored(connection, scope)?)
 }
 
 fn move_scope(
@@ -82,16 +73,15 @@ fn move_scope(
     to: &NoteScope,
     now: Timestamp,
 ) -> Result<usize> {
-    let notes =
-        note_rows::find_many(connection, "scope = ?1 ORDER BY created, row", [from.to_string()])?;
+    let notes = note_rows::find_many(connection, "scope = ?1 ORDER BY created, row", [from])?;
     for kept in &notes {
         let Note { paths, text, topic, .. } = &kept.note;
         if let Some(same) = note_rows::find_same(connection, to, paths.as_deref(), text)? {
             merge_into(connection, kept, &same)?;
             continue;
         }
-        let values = params![kept.row, to.to_string()];
-        connection.execute("UPDATE notes SET scope = ?2 WHERE row = ?1", values).doing(KEEPING)?;
+        let values = params![kept.row, to];
+        connection.write("UPDATE notes SET scope = ?2 WHERE row = ?1", values, KEEPING)?;
         index::index_note(connection, kept.row, text, topic.as_deref())?;
     }
     // Two clones may disagree on a topic: the newest note counts.
@@ -108,30 +98,22 @@ fn move_scope(
     }
     pauses::rename(connection, from, to)?;
     for table in TABLES {
-        let (from, to) = (from.to_string(), to.to_string());
         let sql = format!("UPDATE OR IGNORE {table} SET scope = ?2 WHERE scope = ?1");
-        connection.execute(&sql, params![from, to]).doing(KEEPING)?;
-        let sql = format!("DELETE FROM {table} WHERE scope = ?1");
-        connection.execute(&sql, [from]).doing(KEEPING)?;
+        connection.write(&sql, [from, to], KEEPING)?;
+        connection.write(&format!("DELETE FROM {table} WHERE scope = ?1"), [from], KEEPING)?;
     }
     Ok(notes.len())
 }
 
 /// Merges a note into one with the same words; references to it follow.
 fn merge_into(connection: &Connection, kept: &StoredNote, same: &StoredNote) -> Result<()> {
-    let (old, new) = (kept.note.id.as_str(), same.note.id.as_str());
+    let (old, new) = (&kept.note.id, &same.note.id);
     let evidence = kept.note.evidence.cast_signed();
-    let steps = || -> rusqlite::Result<()> {
-        connection.execute(
-            "UPDATE notes SET evidence = evidence + ?2 WHERE id = ?1",
-            params![new, evidence],
-        )?;
-        connection
-            .execute("UPDATE notes SET superseded_by = ?2 WHERE superseded_by = ?1", [old, new])?;
-        connection.execute("UPDATE lessons SET note = ?2 WHERE note = ?1", [old, new])?;
-        connection.execute("DELETE FROM notes WHERE id = ?1", [old])?;
-        Ok(())
-    };
-    steps().doing(KEEPING)?;
+    let sql = "UPDATE notes SET evidence = evidence + ?2 WHERE id = ?1";
+    connection.write(sql, params![new, evidence], KEEPING)?;
+    let sql = "UPDATE notes SET superseded_by = ?2 WHERE superseded_by = ?1";
+    connection.write(sql, [old, new], KEEPING)?;
+    connection.write("UPDATE lessons SET note = ?2 WHERE note = ?1", [old, new], KEEPING)?;
+    connection.write("DELETE FROM notes WHERE id = ?1", [old], KEEPING)?;
     index::unindex_note(connection, kept.row)
 }

@@ -10,29 +10,16 @@ use rusqlite::{Connection, params_from_iter};
 use crate::base::clock::{Clock as _, SystemClock};
 use crate::database::DamagedPages;
 use crate::error::Result;
-use crate::memory::db::index;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::db::transaction::insert_notice;
-use crate::memory::db::{log_mark, note_rows, snapshot};
-use crate::memory::model::note::NoteScope;
+use crate::memory::db::{CachedSql as _, SqlContext as _, index, log_mark, note_rows, snapshot};
+use crate::memory::model::NoteScope;
 
 const SALVAGING: &str = "cannot recover the readable memories";
 
 /// Tables that are worth recovering.
 const TABLES: [&str; 13] = [
-    "notes",
-    "note_ends",
-    "evidence",
-    "episodes",
-    "lessons",
-    "sightings",
-    "checkpoints",
-    "sweeps",
-    "notices",
-    "pauses",
-    "settings",
-    "events",
-    "givings",
+    "notes", "note_ends", "evidence", "episodes", "lessons", "sightings", "checkpoints", "sweeps",
+    "notices", "pauses", "settings", "events", "givings",
 ];
 
 /// Columns that hold milliseconds since 1970. A smaller number is none: an index has a row number
@@ -47,11 +34,10 @@ pub(crate) fn salvage(damaged: &Path, fresh: &Connection, place: &Path) -> Resul
     fresh.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").doing(SALVAGING)?;
     let in_file = copy_rows(damaged, fresh)?;
     let mut nonsense = 0;
-    for row in fresh.list_cached("SELECT row FROM notes", [], |row| row.get(0)).doing(SALVAGING)? {
-        let row: i64 = row;
+    for row in fresh.list_values::<i64>("SELECT row FROM notes", [], SALVAGING)? {
         if note_rows::find_one(fresh, "row = ?1", [row]).is_err() {
             let sql = "DELETE FROM notes WHERE row = ?1";
-            nonsense += fresh.execute(sql, [row]).doing(SALVAGING)? as u64;
+            nonsense += fresh.write(sql, [row], SALVAGING)? as u64;
         }
     }
     let in_file = in_file.saturating_sub(nonsense);
@@ -180,9 +166,7 @@ fn leave_notice(
     place: &Path,
     from_snapshot: Option<&snapshot::SnapshotRestore>,
 ) -> Result<()> {
-    let notes: i64 =
-        fresh.query_row("SELECT count(*) FROM notes", [], |row| row.get(0)).doing(SALVAGING)?;
-    let saved = match notes {
+    let saved = match note_rows::count(fresh, "1", &[])? {
         0 => "no memory could be recovered".to_owned(),
         1 => "1 memory was recovered".to_owned(),
         notes => format!("{notes} memories were recovered"),

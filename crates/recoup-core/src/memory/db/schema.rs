@@ -23,9 +23,8 @@ use rusqlite::Connection;
 
 use crate::database::DatabaseLayout;
 use crate::error::Result;
-use crate::memory::db::index;
 use crate::memory::db::salvage::salvage;
-use crate::memory::db::sql::SqlContext as _;
+use crate::memory::db::{SqlContext as _, index};
 
 /// Layout of memory's database. Deleted data is overwritten, so that `forget` means it. Readers
 /// cache half a megabyte of pages: a hook reads few of them twice.

@@ -13,17 +13,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 
 use crate::base::clock::{Timestamp, date_to_day};
 use crate::base::fsx;
 use crate::database::{connection, lock_database};
 use crate::error::Result;
 use crate::memory::db::schema::{APPLICATION_ID, VERSION};
-use crate::memory::db::sql::SqlContext as _;
-use crate::memory::db::store::Memory;
+use crate::memory::db::{CachedSql as _, Memory, SqlContext as _};
 
+const COPYING: &str = "cannot write a snapshot of memory";
 const DIRECTORY: &str = "snapshots";
 const PART: &str = ".part";
 /// Number of snapshots that are kept.
@@ -103,16 +102,11 @@ impl Memory {
             fsx::remove(left)?;
         }
         fsx::create_private(&part)?;
-        self.read(|connection| {
-            let copy = part.to_string_lossy();
-            connection
-                .execute("VACUUM INTO ?1", [copy])
-                .map(drop)
-                .doing("cannot write a snapshot of memory")
-        })?;
+        let copy = part.to_string_lossy();
+        self.read(|connection| connection.write("VACUUM INTO ?1", [&copy], COPYING))?;
         let copy = connection::open_unchecked(&part)?;
         copy.execute_batch(&format!("PRAGMA secure_delete = ON; BEGIN; {LEFT_OUT} COMMIT"))
-            .doing("cannot write a snapshot of memory")?;
+            .doing(COPYING)?;
         drop(copy);
         fsx::sync_file(&part)?;
         fsx::rename(&part, &snapshot)?;
@@ -144,82 +138,44 @@ pub(crate) fn fill_from_newest(path: &Path, fresh: &Connection) -> Option<Snapsh
         if !is_ours || !matches!(connection::find_damage(&snapshot, "integrity_check"), Ok(None)) {
             return None;
         }
-        let added = fill_from(&snapshot, fresh).ok()?;
-        Some(SnapshotRestore { date, notes: added })
+        drop(snapshot);
+        let notes = fill_from(path.to_str()?, fresh).ok()?;
+        Some(SnapshotRestore { date, notes })
     })
 }
 
-fn fill_from(snapshot: &Connection, fresh: &Connection) -> rusqlite::Result<usize> {
-    let is_empty = |table: &str| {
-        let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {table})");
-        fresh.query_row(&sql, [], |row| row.get::<_, bool>(0))
-    };
-    let mut added = Vec::new();
-    copy_table(snapshot, fresh, "notes", |row| added.push(row))?;
-    copy_evidence(snapshot, fresh, &added)?;
-    for table in ["lessons", "sightings", "checkpoints", "pauses", "settings"] {
-        if is_empty(table)? {
-            copy_table(snapshot, fresh, table, |_| ())?;
-        }
-    }
+fn fill_from(snapshot: &str, fresh: &Connection) -> rusqlite::Result<usize> {
+    fresh.execute("ATTACH ?1 AS snapshot", [snapshot])?;
+    let added: Vec<i64> = fresh.list_cached(
+        "INSERT OR IGNORE INTO notes SELECT * FROM snapshot.notes RETURNING row",
+        [],
+        |row| row.get(0),
+    )?;
     for row in &added {
-        fresh.execute(
+        for sql in [
+            "INSERT OR IGNORE INTO note_ends SELECT * FROM snapshot.note_ends WHERE note = ?1",
+            // The history, except for events that the damaged file still had.
+            "INSERT OR IGNORE INTO evidence SELECT * FROM snapshot.evidence AS old
+             WHERE note = ?1 AND NOT EXISTS (SELECT 1 FROM main.evidence AS ours
+             WHERE ours.note = ?1 AND ours.at = old.at AND ours.what = old.what)",
             "UPDATE notes SET status = 'retired' WHERE row = ?1
              AND (SELECT what FROM evidence WHERE note = ?1 ORDER BY at DESC, rowid DESC LIMIT 1)
                  IN ('retired', 'taken back', 'expired')",
-            [row],
-        )?;
-        fresh.execute(
             "UPDATE notes SET status = 'superseded', superseded_by = newer.id
              FROM notes AS newer
              WHERE notes.row = ?1 AND notes.status = 'active' AND newer.status = 'active'
              AND newer.scope = notes.scope AND newer.paths = notes.paths
              AND newer.topic = notes.topic AND newer.updated > notes.updated",
-            [row],
-        )?;
+        ] {
+            fresh.execute_cached(sql, [row])?;
+        }
+    }
+    for table in ["lessons", "sightings", "checkpoints", "pauses", "settings"] {
+        let sql = format!(
+            "INSERT OR IGNORE INTO {table} SELECT * FROM snapshot.{table}
+             WHERE NOT EXISTS (SELECT 1 FROM main.{table})"
+        );
+        fresh.execute(&sql, [])?;
     }
     Ok(added.len())
-}
-
-/// Copies the rows that are missing; calls `added` with the first value of each.
-fn copy_table(
-    from: &Connection,
-    to: &Connection,
-    table: &str,
-    mut added: impl FnMut(i64),
-) -> rusqlite::Result<()> {
-    let mut select = from.prepare(&format!("SELECT * FROM {table}"))?;
-    let width = select.column_count();
-    let places = vec!["?"; width].join(", ");
-    let mut insert = to.prepare(&format!("INSERT OR IGNORE INTO {table} VALUES ({places})"))?;
-    let mut rows = select.query([])?;
-    while let Some(row) = rows.next()? {
-        let values = (0..width).map(|at| row.get(at)).collect::<rusqlite::Result<Vec<Value>>>()?;
-        let first = values.first().cloned();
-        if insert.execute(params_from_iter(values))? > 0
-            && let Some(Value::Integer(number)) = first
-        {
-            added(number);
-        }
-    }
-    Ok(())
-}
-
-/// Copies the history of these notes, except for events that the damaged file still had.
-fn copy_evidence(from: &Connection, to: &Connection, notes: &[i64]) -> rusqlite::Result<()> {
-    let sql = "SELECT note, at, session, what, detail FROM evidence WHERE note = ?1";
-    let mut select = from.prepare(sql)?;
-    let mut insert = to.prepare(
-        "INSERT OR IGNORE INTO evidence (note, at, session, what, detail)
-         SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS
-         (SELECT 1 FROM evidence WHERE note = ?1 AND at = ?2 AND what = ?4)",
-    )?;
-    for note in notes {
-        let mut rows = select.query([note])?;
-        while let Some(row) = rows.next()? {
-            let values = (0..5).map(|at| row.get(at)).collect::<rusqlite::Result<Vec<Value>>>()?;
-            insert.execute(params_from_iter(values))?;
-        }
-    }
-    Ok(())
 }

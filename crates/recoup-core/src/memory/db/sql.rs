@@ -1,7 +1,12 @@
-//! SQL as the modules of memory use it: statements that are prepared once, and errors that name what
-//! was being done.
+//! SQL as the modules of memory use it: statements that are prepared once, values that are stored as
+//! text or numbers, and errors that name what was being done.
 
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
+
+use crate::base::clock::Timestamp;
+use crate::error::Result;
+use crate::memory::model::{HookClient, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
 
 pub(crate) use crate::database::SqlContext;
 
@@ -9,6 +14,11 @@ pub(crate) use crate::database::SqlContext;
 pub(crate) trait CachedSql {
     /// Makes a change; returns the number of changed rows.
     fn execute_cached(&self, sql: &str, values: impl Params) -> rusqlite::Result<usize>;
+
+    /// Makes a change; an error says that it failed while `doing` something.
+    fn write(&self, sql: &str, values: impl Params, doing: &str) -> Result<usize> {
+        self.execute_cached(sql, values).doing(doing)
+    }
 
     /// Reads the first row, if there is one.
     fn find_cached<T>(
@@ -25,6 +35,31 @@ pub(crate) trait CachedSql {
         values: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>>;
+
+    /// Reads the first column of the first row, if there is one.
+    fn find_value<T: FromSql>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        doing: &str,
+    ) -> Result<Option<T>> {
+        self.find_cached(sql, values, |row| row.get(0)).doing(doing)
+    }
+
+    /// Reads the first column of all rows.
+    fn list_values<T: FromSql>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        doing: &str,
+    ) -> Result<Vec<T>> {
+        self.list_cached(sql, values, |row| row.get(0)).doing(doing)
+    }
+
+    /// True if there is such a row.
+    fn has_row(&self, sql: &str, values: impl Params, doing: &str) -> Result<bool> {
+        self.find_cached(sql, values, |_| Ok(())).doing(doing).map(|row| row.is_some())
+    }
 }
 
 impl CachedSql for Connection {
@@ -48,5 +83,37 @@ impl CachedSql for Connection {
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
         self.prepare_cached(sql)?.query_map(values, read)?.collect()
+    }
+}
+
+/// Stores types as the words that they are parsed from.
+macro_rules! stored_as_text {
+    ($($name:ident),*) => {$(
+        impl ToSql for $name {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(self.to_string().into())
+            }
+        }
+
+        impl FromSql for $name {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                Self::parse(value.as_str()?).map_err(FromSqlError::other)
+            }
+        }
+    )*};
+}
+
+stored_as_text!(HookClient, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus);
+
+/// Stored as milliseconds since 1970.
+impl ToSql for Timestamp {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_millis().into())
+    }
+}
+
+impl FromSql for Timestamp {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_i64().map(Self::from_millis)
     }
 }

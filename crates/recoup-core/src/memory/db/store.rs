@@ -10,36 +10,25 @@ use crate::base::FaultLog;
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{ConnectionPool, WaitLimits, in_transaction};
 use crate::error::{Error, Result};
-use crate::memory::db::dedup;
-use crate::memory::db::dedup::DuplicateGroup;
-use crate::memory::db::deliveries;
 use crate::memory::db::facets::derive_topic;
-use crate::memory::db::forget;
-use crate::memory::db::forget::ForgetReport;
-use crate::memory::db::index;
-use crate::memory::db::log_mark::CountedChange;
-use crate::memory::db::note_rows;
-use crate::memory::db::note_rows::StoredNote;
-use crate::memory::db::pauses;
-use crate::memory::db::pauses::PauseReason;
-use crate::memory::db::recording;
-use crate::memory::db::recording::{RecordOutcome, RecordTime};
 use crate::memory::db::schema::LAYOUT;
-use crate::memory::db::sql::SqlContext as _;
-use crate::memory::db::transfer;
-use crate::memory::db::transfer::NoteImportReport;
+use crate::memory::db::{
+    CachedSql as _, CountedChange, RecordOutcome, RecordTime, StoredNote, deliveries, index,
+    note_rows, pauses, recording,
+};
 use crate::memory::guard::gate::ValidStatement;
-use crate::memory::model::estimate;
-use crate::memory::model::note::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust};
-use crate::memory::model::statement::{Statement, normalize_for_comparison};
+use crate::memory::model::{
+    Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust, Statement, estimate,
+    normalize_for_comparison,
+};
 
 /// Notes that are read or written in one transaction, if there are many.
-const AT_ONCE: usize = 1_000;
+pub(super) const AT_ONCE: usize = 1_000;
 
 /// Notes in one file, and everything that is done with them.
 #[derive(Debug)]
 pub struct Memory {
-    pool: ConnectionPool,
+    pub(super) pool: ConnectionPool,
     clock: Arc<dyn Clock>,
 }
 
@@ -103,78 +92,6 @@ impl Memory {
             pauses::check_not_paused(connection, &statement.scope, now)?;
             deliveries::clamp_future_deliveries(connection, now)?;
             recording::record(connection, &statement, RecordTime::at(now))
-        })
-    }
-
-    /// Pauses recording everywhere, until a time if one is given.
-    pub fn pause(&self, until: Option<Timestamp>) -> Result<()> {
-        let now = self.now();
-        self.change_durably("cannot pause memory", |connection| {
-            pauses::pause(connection, until, now)
-        })
-    }
-
-    /// Ends a pause; true if there was one.
-    pub fn resume(&self) -> Result<bool> {
-        let now = self.now();
-        self.change_durably("cannot resume memory", |connection| pauses::resume(connection, now))
-    }
-
-    /// Stops recording in a scope.
-    pub fn ignore(&self, scope: &NoteScope) -> Result<()> {
-        let now = self.now();
-        self.change_durably("cannot turn memory off for the project", |connection| {
-            pauses::ignore(connection, scope, now)
-        })
-    }
-
-    /// Resumes recording in an ignored scope; true if it was ignored.
-    pub fn unignore(&self, scope: &NoteScope) -> Result<bool> {
-        let now = self.now();
-        self.change_durably("cannot turn memory on for the project", |connection| {
-            pauses::unignore(connection, scope, now)
-        })
-    }
-
-    /// Reason why nothing is recorded in `scope` at the moment.
-    pub fn pause_reason(&self, scope: &NoteScope) -> Result<Option<PauseReason>> {
-        let now = self.now();
-        let found = self.read(|connection| pauses::pause_reason(connection, scope, now))?;
-        Ok(found.flatten())
-    }
-
-    /// True if nothing was to be recorded in `scope` then: a later catch-up skips that time.
-    pub fn was_paused(&self, scope: &NoteScope, then: Timestamp) -> Result<bool> {
-        let found = self.read(|connection| pauses::was_paused(connection, scope, then))?;
-        Ok(found.unwrap_or_default())
-    }
-
-    /// Imports the notes of an export that are not known here.
-    pub fn import(&self, notes: &[Note]) -> Result<NoteImportReport> {
-        let now = self.now();
-        let mut imported = NoteImportReport::default();
-        // In chunks, so that hooks can write meanwhile. An interrupted import can be repeated: what
-        // it added is known then.
-        for some in notes.chunks(AT_ONCE) {
-            let part = self.change_durably("cannot import memories", |connection| {
-                // A pause covers imports, whatever their scope.
-                pauses::check_not_paused(connection, &NoteScope::Universal, now)?;
-                transfer::import(connection, some, now)
-            })?;
-            imported.added += part.added;
-            imported.known += part.known;
-        }
-        if imported.added > 0 {
-            self.change("cannot import memories", index::merge_segments)?;
-        }
-        Ok(imported)
-    }
-
-    /// Merges notes that say the same in these scopes, or in all; returns the merged groups.
-    pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<DuplicateGroup>> {
-        let now = self.now();
-        self.change_existing("cannot merge memories", |connection| {
-            dedup::merge_duplicates(connection, scopes, now)
         })
     }
 
@@ -271,16 +188,6 @@ impl Memory {
         })
     }
 
-    /// Removes notes for good, here and in the copies that we made; reports what was reached and
-    /// what was not.
-    pub fn forget(&self, ids: &[NoteId]) -> Result<ForgetReport> {
-        let notes = self.change_durably("cannot forget memories", |connection| {
-            forget::forget(connection, ids)
-        })?;
-        self.pool.write_existing(|connection| forget::truncate_log(connection))?;
-        Ok(forget::forget_in_copies(self.path(), notes, ids))
-    }
-
     /// Checks the whole file. A damaged one is mended, or set aside and recovered; true if it was
     /// damaged.
     pub fn repair(&self) -> Result<bool> {
@@ -306,8 +213,7 @@ impl Memory {
 
     pub(crate) fn has_notes(&self) -> Result<bool> {
         let found = self.read(|connection| {
-            let sql = "SELECT EXISTS (SELECT 1 FROM notes)";
-            connection.query_row(sql, [], |row| row.get(0)).doing(recording::KEEPING)
+            connection.has_row("SELECT 1 FROM notes LIMIT 1", [], recording::KEEPING)
         })?;
         Ok(found.unwrap_or(false))
     }
@@ -320,12 +226,10 @@ impl Memory {
         &self,
         mut act: impl FnMut(&Connection) -> Result<T>,
     ) -> Result<Option<T>> {
-        let done = self.pool.read(|connection| act(connection))?;
-        match done {
-            Some(done) => Ok(Some(done)),
+        match self.pool.read(|connection| act(connection))? {
             // A damaged file may have been recovered meanwhile.
             None if self.path().exists() => self.pool.read(|connection| act(connection)),
-            None => Ok(None),
+            done => Ok(done),
         }
     }
 
@@ -370,31 +274,20 @@ pub(crate) fn change_text(
     statement: &ValidStatement,
     now: Timestamp,
 ) -> Result<()> {
-    let text = &statement.text;
+    let (text, source) = (&statement.text, statement.source);
     let topic = statement.topic.clone().or_else(|| derive_topic(text));
-    let said = normalize_for_comparison(text);
-    let Note { scope, paths, .. } = &kept.note;
+    let Note { id, scope, paths, .. } = &kept.note;
     let same = note_rows::find_same(connection, scope, paths.as_deref(), text)?;
     if let Some(same) = same.filter(|same| same.row != kept.row) {
         return Err(Error::usage(format!("{} already says the same", same.note.id)));
     }
-    connection
-        .execute(
-            "UPDATE notes SET text = ?2, said = ?3, updated = ?4, topic = ?5, tokens = ?6,
-             source = ?7 WHERE row = ?1",
-            params![
-                kept.row,
-                text,
-                said,
-                now.as_millis(),
-                topic,
-                estimate(text),
-                statement.source.as_str()
-            ],
-        )
-        .doing(recording::KEEPING)?;
+    let sql = "UPDATE notes SET text = ?2, said = ?3, updated = ?4, topic = ?5, tokens = ?6,
+               source = ?7 WHERE row = ?1";
+    let said = normalize_for_comparison(text);
+    let values = params![kept.row, text, said, now, topic, estimate(text), source];
+    connection.write(sql, values, recording::KEEPING)?;
     // Contexts have only the old text.
-    deliveries::forget(connection, &kept.note.id)?;
+    deliveries::forget(connection, id)?;
     index::index_note(connection, kept.row, text, topic.as_deref())?;
     recording::record_evidence(connection, kept, "edited", None, now)
 }

@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use crate::base::clock::Timestamp;
 use crate::base::project::ProjectId;
@@ -17,19 +17,16 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::db::facets::{
     is_opposed, overturns, possible_topics, shares_family, topic_by_words,
 };
-use crate::memory::db::index;
-use crate::memory::db::note_rows;
-use crate::memory::db::note_rows::StoredNote;
-use crate::memory::db::pauses;
-use crate::memory::db::recording;
-use crate::memory::db::recording::RecordTime;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::{Memory, NoteFilter};
+use crate::memory::db::recording::{KEEPING, require_note};
+use crate::memory::db::{
+    CachedSql as _, Memory, NoteFilter, RecordTime, SqlContext as _, StoredNote, index, note_rows,
+    pauses, recording,
+};
 use crate::memory::lang::forms::split_words;
 use crate::memory::lang::tokenizer::WordSort;
-use crate::memory::model::note::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust};
-use crate::memory::model::statement::Statement;
-use crate::memory::model::statement::normalize_for_comparison;
+use crate::memory::model::{
+    Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust, Statement, normalize_for_comparison,
+};
 
 /// Most notes of agents that are read per scope.
 const MOST_NOTED: usize = 100;
@@ -74,17 +71,9 @@ impl Memory {
             let (kept, known) = match same {
                 None => {
                     let recorded = recording::record(connection, statement, RecordTime::at(now))?;
-                    let kept = recording::require_note(connection, &recorded.note().id)?;
+                    let kept = require_note(connection, &recorded.note().id)?;
                     if let Some(session) = &statement.session {
-                        recording::record_evidence_once(
-                            connection,
-                            &kept,
-                            NOTED,
-                            Some(session),
-                            "",
-                            now,
-                        )
-                        .doing(recording::KEEPING)?;
+                        add_evidence_once(connection, &kept, NOTED, Some(session), "", now)?;
                     }
                     (kept, false)
                 }
@@ -112,7 +101,7 @@ impl Memory {
     ) -> Result<Option<(Note, Vec<Note>)>> {
         let (id, now) = (&suggestion.note.id, self.now());
         self.change_durably("cannot record a memory", |connection| {
-            let kept = recording::require_note(connection, id)?;
+            let kept = require_note(connection, id)?;
             if kept.note.status != NoteStatus::Candidate
                 || kept.note.trust() != NoteTrust::Inferred
                 || kept.note.scope != NoteScope::Project(project.clone())
@@ -121,8 +110,7 @@ impl Memory {
                 return Ok(None);
             }
             set_source(connection, &kept, NoteSource::AllowedAgent)?;
-            recording::record_evidence_once(connection, &kept, RECORDED, None, client, now)
-                .doing(recording::KEEPING)?;
+            add_evidence_once(connection, &kept, RECORDED, None, client, now)?;
             recording::set_status(connection, id, NoteStatus::Active, "allowed", now).map(Some)
         })
     }
@@ -130,16 +118,10 @@ impl Memory {
     /// The client whose agent recorded a note for the user.
     pub fn recorder(&self, id: &NoteId) -> Result<Option<String>> {
         let found = self.read(|connection| {
-            let kept = recording::require_note(connection, id)?;
-            connection
-                .query_row(
-                    "SELECT detail FROM evidence WHERE note = ?1 AND what = ?2
-                     ORDER BY rowid DESC LIMIT 1",
-                    params![kept.row, RECORDED],
-                    |row| row.get(0),
-                )
-                .optional()
-                .doing(recording::KEEPING)
+            let kept = require_note(connection, id)?;
+            let sql = "SELECT detail FROM evidence WHERE note = ?1 AND what = ?2
+                       ORDER BY rowid DESC LIMIT 1";
+            connection.find_value(sql, params![kept.row, RECORDED], KEEPING)
         })?;
         Ok(found.flatten().flatten())
     }
@@ -154,7 +136,7 @@ impl Memory {
         let found = self.read(|connection| {
             let mut found = Vec::new();
             for scope in NoteFilter::active_in(scope).scopes {
-                let values = params![scope.to_string(), NoteSource::Agent.as_str()];
+                let values = params![scope, NoteSource::Agent];
                 found.extend(note_rows::find_many(connection, &wanted, values)?);
             }
             Ok(found)
@@ -167,7 +149,7 @@ impl Memory {
     /// Returns a note with the active notes that it would replace.
     pub fn suggestion(&self, id: &NoteId) -> Result<RuleSuggestion> {
         let found = self.read(|connection| {
-            let kept = recording::require_note(connection, id)?;
+            let kept = require_note(connection, id)?;
             let instead_of = notes(recording::rivals(connection, &kept)?);
             Ok(RuleSuggestion { note: kept.note, instead_of })
         })?;
@@ -179,7 +161,7 @@ impl Memory {
     pub fn agree(&self, to: &RuleSuggestion) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
         self.change_durably("cannot accept the suggestion", |connection| {
-            let kept = recording::require_note(connection, &to.note.id)?;
+            let kept = require_note(connection, &to.note.id)?;
             let instead_of = recording::rivals(connection, &kept)?;
             let as_shown = kept.note.text == to.note.text
                 && kept.note.scope == to.note.scope
@@ -236,18 +218,10 @@ fn is_retired_or_may_contradict(connection: &Connection, note: &Note) -> Result<
             || shares_family(&note.text, &rule.text)
             || shares_words(&rule.text)
     };
-    for scope in NoteFilter::active_in(&note.scope).scopes {
-        let rules = note_rows::find_many(
-            connection,
-            "scope = ?1 AND status = 'active'",
-            [scope.to_string()],
-        )?;
-        let mut rules = notes(rules).into_iter().filter(|rule| rule.trust() > NoteTrust::Recorded);
-        if rules.any(|rule| may_contradict(&rule)) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let here = "scope IN (?1, 'universal') AND status = 'active'";
+    let rules = notes(note_rows::find_many(connection, here, [&note.scope])?);
+    let mut rules = rules.iter().filter(|rule| rule.trust() > NoteTrust::Recorded);
+    Ok(rules.any(may_contradict))
 }
 
 /// Adds evidence (once per session) and the given topic to a candidate; any other note stays as it
@@ -264,30 +238,29 @@ fn confirm_candidate(
     }
     let topic = if names_topic { &statement.topic } else { &kept.note.topic };
     let is_evidence = match &statement.session {
-        Some(session) => {
-            recording::record_evidence_once(connection, &kept, NOTED, Some(session), "", now)
-                .doing(recording::KEEPING)?
-        }
+        Some(session) => add_evidence_once(connection, &kept, NOTED, Some(session), "", now)?,
         None => false,
     };
-    connection
-        .execute_cached(
-            "UPDATE notes SET topic = ?2, updated = ?3, evidence = evidence + ?4 WHERE row = ?1",
-            params![kept.row, topic, now.as_millis(), is_evidence],
-        )
-        .doing(recording::KEEPING)?;
+    let sql = "UPDATE notes SET topic = ?2, updated = ?3, evidence = evidence + ?4 WHERE row = ?1";
+    connection.write(sql, params![kept.row, topic, now, is_evidence], KEEPING)?;
     index::index_note(connection, kept.row, &kept.note.text, topic.as_deref())?;
-    recording::require_note(connection, &kept.note.id)
+    require_note(connection, &kept.note.id)
 }
 
 fn set_source(connection: &Connection, kept: &StoredNote, source: NoteSource) -> Result<()> {
-    connection
-        .execute_cached(
-            "UPDATE notes SET source = ?2 WHERE row = ?1",
-            params![kept.row, source.as_str()],
-        )
-        .map(drop)
-        .doing(recording::KEEPING)
+    let sql = "UPDATE notes SET source = ?2 WHERE row = ?1";
+    connection.write(sql, params![kept.row, source], KEEPING).map(drop)
+}
+
+fn add_evidence_once(
+    connection: &Connection,
+    kept: &StoredNote,
+    what: &str,
+    session: Option<&str>,
+    detail: &str,
+    now: Timestamp,
+) -> Result<bool> {
+    recording::record_evidence_once(connection, kept, what, session, detail, now).doing(KEEPING)
 }
 
 fn notes(kept: Vec<StoredNote>) -> Vec<Note> {

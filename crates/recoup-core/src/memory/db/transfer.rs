@@ -12,14 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::db::index;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::{ends, note_rows, pauses};
-use crate::memory::model::estimate;
-use crate::memory::model::note::{
-    Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust,
+use crate::memory::db::store::AT_ONCE;
+use crate::memory::db::{CachedSql as _, Memory, ends, index, note_rows, pauses};
+use crate::memory::model::{
+    Note, NoteScope, NoteStatus, NoteTrust, Statement, estimate, normalize_for_comparison,
 };
-use crate::memory::model::statement::{Statement, normalize_for_comparison};
+
+const IMPORTING: &str = "cannot import memories";
 
 /// Format version that this code writes. Newer ones are refused.
 const VERSION: u32 = 2;
@@ -40,32 +39,6 @@ struct ExportHeader {
     version: u32,
 }
 
-/// A note as a line of an export.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExportedNote {
-    id: String,
-    kind: NoteKind,
-    text: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    quote: Option<String>,
-    source: NoteSource,
-    scope: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    paths: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    topic: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    until: Option<String>,
-    status: NoteStatus,
-    evidence: u64,
-    tokens: u32,
-    created: Timestamp,
-    updated: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    superseded_by: Option<String>,
-}
-
 /// Outcome of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NoteImportReport {
@@ -82,7 +55,7 @@ pub fn export_notes(notes: &[Note]) -> String {
     let opening = ExportHeader { recoup: "memory".to_owned(), version };
     let mut notes: Vec<&Note> = notes.iter().collect();
     notes.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
-    let lines = notes.into_iter().map(|note| to_json(&ExportedNote::of(note)));
+    let lines = notes.into_iter().map(to_json);
     std::iter::once(to_json(&opening)).chain(lines).collect()
 }
 
@@ -126,10 +99,9 @@ pub fn parse_export(text: &str) -> Result<ParsedExport> {
         _ => return Err(invalid(0, "not an export of `recoup memory export`".to_owned())),
     }
     let note = |(at, line): &(usize, &str)| {
-        let read = serde_json::from_str::<ExportedNote>(line);
-        let note = read.map_err(|error| error.to_string());
-        let note = note.and_then(|line| line.into_note().map_err(|error| error.to_string()));
-        note.map_err(|why| SkippedLine { line: at + 1, why })
+        let note = serde_json::from_str::<Note>(line).map_err(|error| error.to_string());
+        note.and_then(|note| checked(note).map_err(|error| error.to_string()))
+            .map_err(|why| SkippedLine { line: at + 1, why })
     };
     let lines: Vec<(usize, &str)> = lines.collect();
     // Checking whether each may be kept dominates: the work is split among all cores.
@@ -153,138 +125,96 @@ pub fn parse_export(text: &str) -> Result<ParsedExport> {
     Ok(parsed)
 }
 
-/// Imports the notes that are not known, within the caller's transaction.
-pub(crate) fn import(
-    connection: &Connection,
-    notes: &[Note],
-    now: Timestamp,
-) -> Result<NoteImportReport> {
+/// Returns a note of an export as it may be kept; an error says why it must not be.
+fn checked(note: Note) -> Result<Note> {
+    let statement = Statement {
+        quote: note.quote,
+        paths: note.paths,
+        topic: note.topic,
+        until: note.until,
+        ..Statement::new(note.kind, note.text, note.source, note.scope)
+    };
+    let Statement { text, quote, scope, paths, topic, until, .. } =
+        Statement::clone(&*statement.validated()?);
+    // Output of a tool is never a rule, whatever the export says.
+    let counts = note.source.trust() > NoteTrust::Untrusted;
+    let status = match note.status {
+        NoteStatus::Active if !counts => NoteStatus::Candidate,
+        status => status,
+    };
+    let (tokens, evidence) = (estimate(&text), note.evidence.clamp(1, MOST_EVIDENCE));
+    Ok(Note { text, quote, scope, paths, topic, until, status, evidence, tokens, ..note })
+}
+
+impl Memory {
+    /// Imports the notes of an export that are not known here.
+    pub fn import(&self, notes: &[Note]) -> Result<NoteImportReport> {
+        let now = self.now();
+        let mut imported = NoteImportReport::default();
+        // In chunks, so that hooks can write meanwhile. An interrupted import can be repeated: what
+        // it added is known then.
+        for some in notes.chunks(AT_ONCE) {
+            let added = self.change_durably(IMPORTING, |connection| {
+                // A pause covers imports, whatever their scope.
+                pauses::check_not_paused(connection, &NoteScope::Universal, now)?;
+                import_unknown(connection, some, now)
+            })?;
+            imported.added += added;
+            imported.known += some.len() - added;
+        }
+        if imported.added > 0 {
+            self.change(IMPORTING, index::merge_segments)?;
+        }
+        Ok(imported)
+    }
+}
+
+/// Imports the notes that are not known, within the caller's transaction; returns their number.
+fn import_unknown(connection: &Connection, notes: &[Note], now: Timestamp) -> Result<usize> {
     // An active note here that has the topic of an imported one supersedes it.
-    const YIELD: &str = "UPDATE notes SET status = 'superseded', superseded_by =
-            (SELECT id FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
-             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)
-         WHERE id = ?1 AND status = 'active' AND EXISTS
-            (SELECT 1 FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
-             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)";
-    let mut imported = NoteImportReport::default();
-    let mut rows: Option<(i64, i64)> = None;
+    const YIELD: &str = "UPDATE notes SET status = 'superseded', superseded_by = ours.id
+         FROM notes AS ours WHERE notes.id = ?1 AND notes.status = 'active' AND ours.scope = ?2
+         AND ours.paths = ?3 AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1";
+    let mut rows = Vec::new();
     for note in notes {
-        let (scope, paths) = (note.scope.to_string(), note.paths.clone().unwrap_or_default());
+        let paths = note.paths.as_deref().unwrap_or_default();
         let known = note_rows::find_one(
             connection,
             "id = ?1 OR (scope = ?2 AND paths = ?3 AND said = ?4) LIMIT 1",
-            params![note.id.as_str(), scope, paths, normalize_for_comparison(&note.text)],
+            params![note.id, note.scope, paths, normalize_for_comparison(&note.text)],
         )?;
         if known.is_some() {
-            imported.known += 1;
             continue;
         }
-        insert(connection, note).doing("cannot import memories")?;
+        insert(connection, note)?;
         let row = connection.last_insert_rowid();
         if note.until.is_some() {
             ends::set_end(connection, row, note.until.as_deref(), note.updated)?;
         }
         index::index_note(connection, row, &note.text, note.topic.as_deref())?;
-        connection
-            .execute_cached(YIELD, params![note.id.as_str(), scope, paths, note.topic])
-            .doing("cannot import memories")?;
-        imported.added += 1;
-        rows = Some(rows.map_or((row, row), |(first, last)| (first.min(row), last.max(row))));
+        connection.write(YIELD, params![note.id, note.scope, paths, note.topic], IMPORTING)?;
+        rows.push(row);
     }
-    if let Some((first, last)) = rows {
-        record_import(connection, ImportBatch { at: now, first, last })?;
+    if let (Some(first), Some(last)) = (rows.iter().min(), rows.iter().max()) {
+        record_import(connection, ImportBatch { at: now, first: *first, last: *last })?;
     }
-    Ok(imported)
+    Ok(rows.len())
 }
 
-fn insert(connection: &Connection, note: &Note) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO notes (id, kind, text, quote, source, scope, paths, topic, status, said,
-             evidence, tokens, created, updated, superseded_by)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-        )?
-        .execute(params![
-            note.id.as_str(),
-            note.kind.as_str(),
-            note.text,
-            note.quote,
-            note.source.as_str(),
-            note.scope.to_string(),
-            note.paths.clone().unwrap_or_default(),
-            note.topic,
-            note.status.as_str(),
-            normalize_for_comparison(&note.text),
-            note.evidence.cast_signed(),
-            note.tokens,
-            note.created.as_millis(),
-            note.updated.as_millis(),
-            note.superseded_by.as_ref().map(NoteId::as_str),
-        ])
-        .map(drop)
-}
-
-impl ExportedNote {
-    fn of(note: &Note) -> Self {
-        let note = note.clone();
-        Self {
-            id: note.id.to_string(),
-            kind: note.kind,
-            text: note.text,
-            quote: note.quote,
-            source: note.source,
-            scope: note.scope.to_string(),
-            paths: note.paths,
-            topic: note.topic,
-            until: note.until,
-            status: note.status,
-            evidence: note.evidence,
-            tokens: note.tokens,
-            created: note.created,
-            updated: note.updated,
-            superseded_by: note.superseded_by.map(|id| id.to_string()),
-        }
-    }
-
-    fn into_note(self) -> Result<Note> {
-        let scope = NoteScope::parse(&self.scope)?;
-        let statement = Statement {
-            quote: self.quote,
-            paths: self.paths,
-            topic: self.topic,
-            until: self.until,
-            ..Statement::new(self.kind, self.text, self.source, scope)
-        };
-        let statement = statement.validated()?;
-        let Statement { kind, text, quote, source, scope, paths, topic, until, .. } =
-            Statement::clone(&statement);
-        // Output of a tool is never a rule, whatever the export says.
-        let counts = source.trust() > NoteTrust::Untrusted;
-        let status = if counts || self.status != NoteStatus::Active {
-            self.status
-        } else {
-            NoteStatus::Candidate
-        };
-        Ok(Note {
-            id: NoteId::parse(&self.id)?,
-            kind,
-            quote,
-            source,
-            scope,
-            paths,
-            topic,
-            until,
-            ends: None,
-            status,
-            evidence: self.evidence.clamp(1, MOST_EVIDENCE),
-            tokens: estimate(&text),
-            text,
-            created: self.created,
-            updated: self.updated,
-            superseded_by: self.superseded_by.as_deref().map(NoteId::parse).transpose()?,
-            idle: false,
-        })
-    }
+fn insert(connection: &Connection, note: &Note) -> Result<()> {
+    const SQL: &str =
+        "INSERT INTO notes (id, kind, text, quote, source, scope, paths, topic, status, said,
+         evidence, tokens, created, updated, superseded_by)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+    let Note { id, kind, text, quote, source, scope, topic, status, tokens, .. } = note;
+    let Note { created, updated, superseded_by: successor, .. } = note;
+    let paths = note.paths.as_deref().unwrap_or_default();
+    let (said, evidence) = (normalize_for_comparison(text), note.evidence.cast_signed());
+    let values = params![
+        id, kind, text, quote, source, scope, paths, topic, status, said, evidence, tokens,
+        created, updated, successor
+    ];
+    connection.write(SQL, values, IMPORTING).map(drop)
 }
 
 /// Setting that holds the batches, as JSON.

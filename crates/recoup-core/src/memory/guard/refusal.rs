@@ -85,6 +85,7 @@ pub(crate) fn text_refusal(text: &str) -> Option<RefusalReason> {
 pub(crate) fn speaks_of_instructions(text: &str) -> bool {
     let pieces = text.split_inclusive(['\n', '.', '!', '?', '。', '！', '？']);
     let pieces = pieces.filter(|piece| piece.contains(char::is_alphanumeric));
-    pieces.map(|piece| &piece[..piece.floor_char_boundary(MOST_CHARS)])
+    pieces
+        .map(|piece| &piece[..piece.floor_char_boundary(MOST_CHARS)])
         .any(|piece| text_refusal(piece) == Some(RefusalReason::Instructions))
 }

@@ -14,14 +14,8 @@ use std::collections::HashMap;
 
 /// Beginnings of the names that clients give to what they put into a prompt.
 const CLIENT_TAGS: [&str; 8] = [
-    "bash-",
-    "command-",
-    "ide_",
-    "local-command-",
-    "system-reminder",
-    "task-notification",
-    "tool_use_error",
-    "user-memory-input",
+    "bash-", "command-", "ide_", "local-command-", "system-reminder", "task-notification",
+    "tool_use_error", "user-memory-input",
 ];
 
 /// A tag in a text. Only `</name>`, written exactly so, closes anything.

@@ -83,7 +83,9 @@ pub struct AccountStatus {
 #[serde(default)]
 struct AccountState {
     budget: DailyBudget,
-    back_off: BackOff,
+    /// Faults by the fingerprint of the terms: with others, be it another key alone, a model may be
+    /// asked at once.
+    back_off: BTreeMap<String, FaultStreak>,
     last_failure: Option<(Timestamp, String)>,
 }
 
@@ -119,36 +121,32 @@ impl JudgeAccount {
                      used, and this request could take {tokens}; judge.daily_tokens sets the limit"
                 )));
             }
-            state.back_off.admit(terms, now)?;
-            state.budget.take(tokens);
-            let day = state.budget.day();
-            Ok(TokenReservation { account: self, terms, day, tokens })
+            state.admit(terms, now)?;
+            state.budget.tokens = state.budget.tokens.saturating_add(tokens);
+            state.budget.questions += 1;
+            Ok(TokenReservation { account: self, terms, day: state.budget.day, tokens })
         })
     }
 
     /// State of the account for these terms.
     pub fn status(&self, terms: &JudgeTerms) -> Result<AccountStatus> {
         let now = self.clock.now();
-        let mut state = self.known(self.read()?.as_deref(), now);
+        let mut state = self.known(fsx::read_regular(&self.file, MAX_LEN)?.as_deref(), now);
         state.budget.begin_day_if_new(now);
         Ok(AccountStatus {
-            day: day_to_date(state.budget.day()),
+            day: day_to_date(state.budget.day),
             tokens: state.budget.tokens(terms.daily_tokens),
-            questions: state.budget.questions(),
-            paused_until: state.back_off.paused_until(terms, now),
+            questions: state.budget.questions,
+            paused_until: state.paused_until(terms, now),
             last_failure: state.last_failure,
         })
-    }
-
-    fn read(&self) -> Result<Option<Vec<u8>>> {
-        fsx::read_regular(&self.file, MAX_LEN)
     }
 
     /// Parses the file. If it is damaged, all tokens count as spent.
     fn known(&self, json: Option<&[u8]>, now: Timestamp) -> AccountState {
         let Some(json) = json else { return AccountState::default() };
         serde_json::from_slice(json).unwrap_or_else(|_| AccountState {
-            budget: DailyBudget::spent(now),
+            budget: DailyBudget { day: day_of(now), tokens: UNKNOWN_TOKENS, questions: 0 },
             last_failure: Some((now, format!("{} was damaged", self.file.display()))),
             ..AccountState::default()
         })
@@ -161,7 +159,7 @@ impl JudgeAccount {
         let lock = fsx::with_suffix(&self.file, ".lock");
         let _held = FileLock::acquire(&lock, Deadline::after(WAIT)).map_err(counting)?;
         let now = self.clock.now();
-        let before = self.read().map_err(counting)?;
+        let before = fsx::read_regular(&self.file, MAX_LEN).map_err(counting)?;
         let mut state = self.known(before.as_deref(), now);
         state.budget.begin_day_if_new(now);
         let done = act(&mut state, now);
@@ -179,7 +177,7 @@ impl TokenReservation<'_> {
     pub fn settle_answered(self, cost: Option<u64>, failure: Option<&Error>) -> Result<()> {
         self.account.change(|state, now| {
             state.budget.settle(self.day, self.tokens, cost.unwrap_or(self.tokens));
-            state.back_off.0.remove(&self.terms.fingerprint);
+            state.back_off.remove(&self.terms.fingerprint);
             if let Some(error) = failure {
                 state.last_failure = Some((now, words_of(error)));
             }
@@ -192,7 +190,7 @@ impl TokenReservation<'_> {
         self.account.change(|state, now| {
             let cost = if fault.may_have_cost { self.tokens } else { 0 };
             state.budget.settle(self.day, self.tokens, cost);
-            state.back_off.record_fault(fault.sort, self.terms, now);
+            state.record_fault(fault.sort, self.terms, now);
             state.last_failure = Some((now, words_of(&fault.error)));
             Ok(())
         })
@@ -221,11 +219,6 @@ struct DailyBudget {
 }
 
 impl DailyBudget {
-    /// A day of which nothing is left, whatever the limit.
-    fn spent(now: Timestamp) -> Self {
-        Self { day: day_of(now), tokens: UNKNOWN_TOKENS, questions: 0 }
-    }
-
     /// Begins a new day if the date has changed. A clock that was set back by some hours begins
     /// none; a day that is further ahead comes from another clock.
     fn begin_day_if_new(&mut self, now: Timestamp) {
@@ -235,12 +228,6 @@ impl DailyBudget {
         }
     }
 
-    /// Takes tokens for one question.
-    fn take(&mut self, tokens: u64) {
-        self.tokens = self.tokens.saturating_add(tokens);
-        self.questions += 1;
-    }
-
     /// Replaces the tokens taken on `day` by their actual cost, unless another day has begun.
     fn settle(&mut self, day: i64, taken: u64, cost: u64) {
         if self.day == day {
@@ -248,17 +235,9 @@ impl DailyBudget {
         }
     }
 
-    fn day(&self) -> i64 {
-        self.day
-    }
-
     /// Spent tokens; the whole limit if that is not known.
     fn tokens(&self, limit: u64) -> u64 {
         if self.tokens >= UNKNOWN_TOKENS { limit } else { self.tokens }
-    }
-
-    fn questions(&self) -> u64 {
-        self.questions
     }
 }
 
@@ -273,12 +252,6 @@ const LONGEST_PAUSE: u64 = 3_600_000;
 /// Most fingerprints that are remembered: few people use more than one.
 const MOST_FINGERPRINTS: usize = 8;
 
-/// Faults by the fingerprint of the terms: with others, be it another key alone, a model may be
-/// asked at once.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-struct BackOff(BTreeMap<String, FaultStreak>);
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct FaultStreak {
     /// Number of faults in a row.
@@ -287,7 +260,7 @@ struct FaultStreak {
     until: Timestamp,
 }
 
-impl BackOff {
+impl AccountState {
     /// Checks whether a model may be asked now. After a pause one caller is admitted, and the
     /// others wait until it is known how that ended.
     fn admit(&mut self, terms: &JudgeTerms, now: Timestamp) -> Result<()> {
@@ -298,7 +271,7 @@ impl BackOff {
                 until.to_second_string()
             )));
         }
-        if let Some(faults) = self.0.get_mut(&terms.fingerprint) {
+        if let Some(faults) = self.back_off.get_mut(&terms.fingerprint) {
             let trial = u64::try_from(terms.deadline.as_millis())
                 .unwrap_or(u64::MAX)
                 .saturating_add(1_000)
@@ -310,7 +283,7 @@ impl BackOff {
 
     /// End of the pause for these terms.
     fn paused_until(&self, terms: &JudgeTerms, now: Timestamp) -> Option<Timestamp> {
-        let FaultStreak { until, .. } = self.0.get(&terms.fingerprint)?;
+        let FaultStreak { until, .. } = self.back_off.get(&terms.fingerprint)?;
         // One that is too long comes from another clock.
         let is_pausing = now < *until && until.millis_since(now) <= LONGEST_PAUSE;
         is_pausing.then_some(*until)
@@ -318,17 +291,17 @@ impl BackOff {
 
     /// Records a fault.
     fn record_fault(&mut self, sort: FaultSort, terms: &JudgeTerms, now: Timestamp) {
-        let before = self.0.get(&terms.fingerprint).map_or(0, |faults| faults.count);
+        let before = self.back_off.get(&terms.fingerprint).map_or(0, |faults| faults.count);
         let pause = match sort {
             FaultSort::Lasting => LONGEST_PAUSE,
             FaultSort::Passing(said) => pause(before, said),
         };
         let faults = FaultStreak { count: before.saturating_add(1), until: now.plus_millis(pause) };
-        self.0.insert(terms.fingerprint.clone(), faults);
-        while self.0.len() > MOST_FINGERPRINTS {
-            let oldest = self.0.iter().min_by_key(|(_, faults)| faults.until);
+        self.back_off.insert(terms.fingerprint.clone(), faults);
+        while self.back_off.len() > MOST_FINGERPRINTS {
+            let oldest = self.back_off.iter().min_by_key(|(_, faults)| faults.until);
             let Some(oldest) = oldest.map(|(who, _)| who.clone()) else { break };
-            self.0.remove(&oldest);
+            self.back_off.remove(&oldest);
         }
     }
 }

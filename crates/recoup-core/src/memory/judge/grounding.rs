@@ -33,10 +33,10 @@ pub(super) fn is_grounded(statement: &str, text: &str) -> bool {
         if said.negated {
             return telling.any(|word| is_among(word, &same));
         }
-        count_found(telling, &same).is_enough()
+        are_among(telling, &same)
     };
     telling.peek().is_some()
-        && count_found(telling, &everything).is_enough()
+        && are_among(telling, &everything)
         && said.iter().all(has_same_negation)
 }
 
@@ -52,13 +52,10 @@ pub(super) fn is_mostly_grounded(statement: &str, text: &str) -> bool {
         token.contains(|c: char| "/_.:=@$\\".contains(c) || c.is_ascii_digit())
     });
     let named = split_words(&quoted.chain(marked).collect::<Vec<_>>().join(" "));
-    let (mut telling, mut known) = (0, 0);
-    for word in telling_words(&said) {
-        telling += 1;
-        known += usize::from(is_among(word, &own));
-    }
-    telling > 0
-        && known * 2 >= telling
+    let telling: Vec<&SearchWord> = telling_words(&said).collect();
+    let known = telling.iter().filter(|word| is_among(word, &own)).count();
+    !telling.is_empty()
+        && known * 2 >= telling.len()
         && telling_words(&named)
             .filter(|word| word.sort != WordSort::Pair)
             .all(|it| is_among(it, &own))
@@ -87,28 +84,12 @@ fn pieces(text: &str) -> Vec<NegationPiece> {
     pieces
 }
 
-/// Numbers of words that were found, and of all words.
-#[derive(Debug, Default)]
-struct WordShare {
-    words: (usize, usize),
-    /// Pairs of characters depend on their neighbours, so not all need be found.
-    pairs: (usize, usize),
-}
-
-impl WordShare {
-    fn is_enough(&self) -> bool {
-        self.words.0 == self.words.1 && self.pairs.0 * 3 >= self.pairs.1 * 2
-    }
-}
-
-fn count_found<'w>(said: impl Iterator<Item = &'w SearchWord>, own: &[&SearchWord]) -> WordShare {
-    let mut share = WordShare::default();
-    for word in said {
-        let counts = if word.sort == WordSort::Pair { &mut share.pairs } else { &mut share.words };
-        counts.0 += usize::from(is_among(word, own));
-        counts.1 += 1;
-    }
-    share
+/// True if all words are among `own`. Pairs of characters depend on their neighbours, so not all of
+/// them need be.
+fn are_among<'w>(said: impl Iterator<Item = &'w SearchWord>, own: &[&SearchWord]) -> bool {
+    let (pairs, words): (Vec<_>, Vec<_>) = said.partition(|word| word.sort == WordSort::Pair);
+    let found = pairs.iter().filter(|pair| is_among(pair, own)).count();
+    words.iter().all(|word| is_among(word, own)) && found * 3 >= pairs.len() * 2
 }
 
 /// Words with a meaning of their own: no small words, and of a name only its parts.

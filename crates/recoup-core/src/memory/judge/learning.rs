@@ -9,7 +9,7 @@ use crate::memory::judge::sent_text::{SessionTail, TurnSpeaker};
 use crate::memory::judge::verdict::{
     LabelConfidence, SentenceLabel, confidence, parse_items, text,
 };
-use crate::memory::model::note::{NoteKind, NoteSource};
+use crate::memory::model::{NoteKind, NoteSource};
 
 /// Most learnings from one session.
 pub const MOST_LEARNINGS: usize = 5;

@@ -33,7 +33,7 @@ impl JudgePrompt {
             system: CLASSIFY,
             user: framed("candidates", texts),
             most_output: output.saturating_add(100),
-            schema: answer_schema("verdicts", "id", json!({"type": "integer"}), "statement"),
+            schema: answer_schema("verdicts", "id", &json!({"type": "integer"}), "statement"),
         }
     }
 
@@ -48,7 +48,7 @@ impl JudgePrompt {
             schema: answer_schema(
                 "learnings",
                 "from",
-                json!({"type": "array", "items": {"type": "integer"}}),
+                &json!({"type": "array", "items": {"type": "integer"}}),
                 "text",
             ),
         }
@@ -115,26 +115,23 @@ from: the ids it comes from, all of them
 Answer with one JSON object and nothing else:
 {\"learnings\":[{\"label\":\"failure\",\"confidence\":0.8,\"text\":\"`npm test` fails with ENOENT until `npm run build` was run\",\"from\":[3,7]}]}";
 
-fn answer_schema(name: &str, place: &str, place_type: Value, text: &str) -> Value {
+fn answer_schema(name: &str, place: &str, place_type: &Value, text: &str) -> Value {
     let labels = ["correction", "preference", "failure", "devops", "project-knowledge", "none"];
-    let mut properties = json!({
-        "label": {"type": "string", "enum": labels},
-        "confidence": {"type": "number"},
-    });
-    properties[place] = place_type;
-    properties[text] = json!({"type": "string"});
     let item = json!({
         "type": "object",
-        "properties": properties,
+        "properties": {
+            "label": {"type": "string", "enum": labels},
+            "confidence": {"type": "number"},
+            (place): place_type,
+            (text): {"type": "string"},
+        },
         "required": [place, "label", "confidence", text],
         "additionalProperties": false,
     });
-    let mut schema = json!({
+    json!({
         "type": "object",
-        "properties": {},
+        "properties": {(name): {"type": "array", "items": item}},
         "required": [name],
         "additionalProperties": false,
-    });
-    schema["properties"][name] = json!({"type": "array", "items": item});
-    schema
+    })
 }

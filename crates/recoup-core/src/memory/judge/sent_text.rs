@@ -4,6 +4,7 @@
 use crate::memory::guard::private_text::without_private;
 use crate::memory::guard::refusal::MOST_CHARS;
 use crate::memory::lang::escape::is_unseen;
+use crate::memory::model::note::words;
 use crate::secrets::{self, SecretValues};
 
 /// Most candidates in one question.
@@ -36,25 +37,15 @@ const MOST_OF_ONE: usize = 600;
 /// Most characters that are shown in all; the oldest turns are left out first.
 const MOST_OF_ALL: usize = 16_000;
 
-/// Speaker of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TurnSpeaker {
-    /// The user.
-    User,
-    /// The agent.
-    Agent,
-    /// A tool that the agent called: its output may be anybody's text.
-    Tool,
-}
-
-impl TurnSpeaker {
-    /// The word that a model is shown.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Agent => "agent",
-            Self::Tool => "tool",
-        }
+words! {
+    /// Speaker of a turn.
+    TurnSpeaker: "invalid speaker" {
+        /// The user.
+        User = "user",
+        /// The agent.
+        Agent = "agent",
+        /// A tool that the agent called: its output may be anybody's text.
+        Tool = "tool",
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::guard::refusal::{RefusalReason, statement_refusal};
 use crate::memory::judge::grounding::is_grounded;
 use crate::memory::judge::sent_text::JudgeCandidate;
-use crate::memory::model::note::NoteKind;
+use crate::memory::model::NoteKind;
 
 /// Decision about a candidate.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,31 +76,34 @@ impl JudgeVerdict {
     }
 
     fn of(item: &Value, candidate: &JudgeCandidate) -> Self {
-        let Some(label) = item.get("label").and_then(Value::as_str) else {
-            return Self::Undecided(UndecidedReason::Malformed);
-        };
-        let kind = match SentenceLabel::parse(label) {
-            Some(SentenceLabel::Of(kind)) => kind,
-            Some(_) => return Self::Nothing,
-            None => return Self::Undecided(UndecidedReason::UnknownLabel),
-        };
-        let Some(confidence) = confidence(item) else {
-            return Self::Undecided(UndecidedReason::NoConfidence);
-        };
-        if !confidence.is_enough_for(kind) {
-            return Self::Undecided(UndecidedReason::Unsure);
+        match judged_statement(item, candidate) {
+            Ok(Some(statement)) => Self::Keep(statement),
+            Ok(None) => Self::Nothing,
+            Err(reason) => Self::Undecided(reason),
         }
-        let Some(statement) = text(item, "statement") else {
-            return Self::Undecided(UndecidedReason::Malformed);
-        };
-        if let Some(refusal) = statement_refusal(&statement) {
-            return Self::Undecided(UndecidedReason::Refused(refusal));
-        }
-        if !is_grounded(&statement, candidate.text()) {
-            return Self::Undecided(UndecidedReason::NotItsWords);
-        }
-        Self::Keep(JudgedStatement { kind, confidence, statement })
     }
+}
+
+/// Parses an item of an answer; none if there is nothing to keep.
+fn judged_statement(
+    item: &Value,
+    candidate: &JudgeCandidate,
+) -> std::result::Result<Option<JudgedStatement>, UndecidedReason> {
+    let label = item.get("label").and_then(Value::as_str).ok_or(UndecidedReason::Malformed)?;
+    let label = SentenceLabel::parse(label).ok_or(UndecidedReason::UnknownLabel)?;
+    let SentenceLabel::Of(kind) = label else { return Ok(None) };
+    let confidence = confidence(item).ok_or(UndecidedReason::NoConfidence)?;
+    if !confidence.is_enough_for(kind) {
+        return Err(UndecidedReason::Unsure);
+    }
+    let statement = text(item, "statement").ok_or(UndecidedReason::Malformed)?;
+    if let Some(refusal) = statement_refusal(&statement) {
+        return Err(UndecidedReason::Refused(refusal));
+    }
+    if !is_grounded(&statement, candidate.text()) {
+        return Err(UndecidedReason::NotItsWords);
+    }
+    Ok(Some(JudgedStatement { kind, confidence, statement }))
 }
 
 /// Parses a number from 0 to 1, not a text that looks like one.

@@ -50,14 +50,11 @@ pub(crate) const FAMILIES: &[ValueFamily] = &[
     one_of("package-manager", "npm pnpm yarn bun", "package manager dependency install"),
     one_of("python-packages", "pip poetry uv pipenv conda pdm", "package manager dependency"),
     one_of(
-        "test-framework-js",
-        "jest vitest mocha jasmine ava",
-        "test testing framework runner unit",
+        "test-framework-js", "jest vitest mocha jasmine ava", "test testing framework runner unit",
     ),
     one_of("test-framework-python", "pytest unittest nose", "test testing framework runner unit"),
     one_of(
-        "browser-tests",
-        "playwright cypress puppeteer selenium",
+        "browser-tests", "playwright cypress puppeteer selenium",
         "test testing e2e end-to-end browser",
     ),
     one_of("formatter-js", "prettier dprint biome", "formatter formatting format"),

@@ -3,17 +3,19 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::Memory;
-use crate::memory::db::{deliveries, forget, index, note_rows, pauses, recording};
+use crate::memory::db::{
+    CachedSql as _, Memory, deliveries, forget, index, note_rows, pauses, recording,
+};
 use crate::memory::learn::lessons;
-use crate::memory::model::note::{NoteId, NoteStatus};
+use crate::memory::model::{NoteId, NoteStatus};
 
 const SETTLING: &str = "cannot run memory maintenance";
+/// Setting with the time of the last maintenance.
+const SETTLED: &str = "settled";
 
 const DAY: Duration = Duration::from_hours(24);
 /// Age at which events are deleted.
@@ -42,22 +44,18 @@ impl Memory {
     /// Runs maintenance if that was not done for a day. Creates no memory where there is none.
     pub(crate) fn maintain_daily(&self) -> Result<Option<MaintenanceReport>> {
         let now = self.now();
-        let is_due = self.read(|connection| pauses::is_settling_due(connection, DAY, now))?;
-        if is_due != Some(true) {
-            return Ok(None);
-        }
-        // Of several processes that saw it is due, one runs it.
-        let is_ours = self.change("cannot run memory maintenance", |connection| {
-            pauses::take_due_settling(connection, DAY, now)
-        })?;
+        let is_due = self.read(|connection| pauses::is_due(connection, SETTLED, DAY, now))?;
+        // Of several processes that see that it is due, one runs it.
+        let is_ours = is_due == Some(true)
+            && self.change(SETTLING, |it| pauses::take_due(it, SETTLED, DAY, now))?;
         is_ours.then(|| self.maintain()).transpose()
     }
 
     /// Runs maintenance now.
     pub fn maintain(&self) -> Result<MaintenanceReport> {
         let now = self.now();
-        self.change("cannot run memory maintenance", |connection| {
-            let old = time_before(now, EVENTS);
+        self.change(SETTLING, |connection| {
+            let old = now.before(EVENTS);
             lessons::rekey_lessons(connection, now)?;
             let mut events = 0;
             for sql in [
@@ -68,30 +66,25 @@ impl Memory {
                 "DELETE FROM notices WHERE at < ?1",
                 "DELETE FROM episodes WHERE coalesce(ended, began) < ?1",
             ] {
-                events += connection.execute(sql, [old.as_millis()]).doing(SETTLING)?;
+                events += connection.write(sql, [old.as_millis()], SETTLING)?;
             }
-            let dropped = drop_candidates(connection, time_before(now, CANDIDATES), old)?;
+            let dropped = drop_candidates(connection, now.before(CANDIDATES), old)?;
             let retired = retire_lessons(connection, old, now)?;
             // Rules that were delivered often, but never cited or stated again.
             let sql = "UPDATE notes SET idle = 1
                        WHERE id = ?1 AND idle = 0 AND status = 'active' AND evidence = 1
                        AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.note = notes.row
                                        AND evidence.what IN ('cited', 'repeated'))";
-            let mut update = connection.prepare_cached(sql).doing(SETTLING)?;
             let mut idle = 0;
-            let counts = deliveries::counts(connection)?;
-            for (note, _) in counts.iter().filter(|(_, times)| **times >= OFTEN) {
-                idle += update.execute([note.as_str()]).doing(SETTLING)?;
+            for (note, times) in deliveries::counts(connection)? {
+                if times >= OFTEN {
+                    idle += connection.write(sql, [note], SETTLING)?;
+                }
             }
             index::merge_segments(connection)?;
             Ok(MaintenanceReport { events, dropped, retired, idle })
         })
     }
-}
-
-fn time_before(now: Timestamp, age: Duration) -> Timestamp {
-    let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-    Timestamp::from_millis(now.as_millis().saturating_sub(age))
 }
 
 /// Drops candidates that were inferred, or that a script stated in the user's place. Imported ones
@@ -102,7 +95,7 @@ fn drop_candidates(connection: &Connection, then: Timestamp, long_ago: Timestamp
         connection,
         "status = 'candidate' AND source <> 'import'
          AND updated < CASE source WHEN 'agent' THEN ?2 ELSE ?1 END",
-        [then.as_millis(), long_ago.as_millis()],
+        [then, long_ago],
     )?;
     for kept in &old {
         forget::remove_stored_note(connection, kept)?;
@@ -120,7 +113,7 @@ fn retire_lessons(connection: &Connection, then: Timestamp, now: Timestamp) -> R
                          WHERE lessons.note = notes.id AND lessons.updated >= ?1)
          AND NOT EXISTS (SELECT 1 FROM evidence
                          WHERE evidence.note = notes.row AND evidence.at >= ?1)",
-        params![then.as_millis()],
+        [then],
     )?;
     for kept in &old {
         recording::set_status(connection, &kept.note.id, NoteStatus::Retired, EXPIRED, now)?;
@@ -133,7 +126,6 @@ pub(super) fn was_retired_by_maintenance(connection: &Connection, id: &NoteId) -
     const SQL: &str = "SELECT evidence.what FROM evidence JOIN notes ON notes.row = evidence.note
                        WHERE notes.id = ?1 AND evidence.what IN ('retired', 'taken back', ?2)
                        ORDER BY evidence.at DESC, evidence.rowid DESC LIMIT 1";
-    let last: Option<String> =
-        connection.find_cached(SQL, [id.as_str(), EXPIRED], |row| row.get(0)).doing(SETTLING)?;
+    let last: Option<String> = connection.find_value(SQL, [id.as_str(), EXPIRED], SETTLING)?;
     Ok(last.as_deref() == Some(EXPIRED))
 }

@@ -13,3 +13,13 @@ pub mod trouble;
 pub use lessons::{CompletedCommand, LearnedNote};
 pub use maintenance::MaintenanceReport;
 pub use report::RuleEffect;
+
+/// True if `text` has any of these parts.
+fn contains_any(text: &str, parts: &[&str]) -> bool {
+    parts.iter().any(|part| text.contains(part))
+}
+
+/// True if `text` begins with any of these parts.
+fn starts_with_any(text: &str, parts: &[&str]) -> bool {
+    parts.iter().any(|part| text.starts_with(part))
+}

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::memory::capture::transcript::{
     CallStatus, PlanChange, ToolAction, ToolStep, TranscriptEntry, tool_steps,
 };
-use crate::memory::db::checkpoint::WorkCheckpoint;
+use crate::memory::db::WorkCheckpoint;
 use crate::memory::guard::private_text::without_private;
 use crate::secrets;
 

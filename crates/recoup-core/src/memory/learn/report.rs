@@ -7,13 +7,10 @@ use rusqlite::{Connection, Row};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::db::deliveries;
-use crate::memory::db::deliveries::DeliveryRecord;
-use crate::memory::db::note_rows;
-use crate::memory::db::note_rows::StoredNote;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::{Memory, NoteFilter};
-use crate::memory::model::note::{Note, NoteId};
+use crate::memory::db::{
+    CachedSql as _, DeliveryRecord, Memory, NoteFilter, SqlContext as _, deliveries, note_rows,
+};
+use crate::memory::model::{Note, NoteId};
 
 const REPORTING: &str = "cannot read the statistics of rules";
 
@@ -37,92 +34,62 @@ pub struct RuleEffect {
 impl Memory {
     /// Returns the selected rules: most often repeated first, then most often cited.
     pub fn rule_effects(&self, wanted: &NoteFilter) -> Result<Vec<RuleEffect>> {
-        let found = self.read(|connection| {
-            let all = note_rows::find_many(connection, "1 ORDER BY created, row", [])?;
-            let counts = RuleCounts::of(connection)?;
-            let meant = all.into_iter().filter(|kept| wanted.matches(&kept.note));
-            let effect = |StoredNote { row, note }: StoredNote| {
-                let after = counts.after.get(&note.id).copied().unwrap_or_default();
-                let evidence = |what: &str| counts.evidence.get(&(row, what.to_owned())).copied();
-                RuleEffect {
-                    given: counts.given.get(&note.id).copied().unwrap_or_default(),
-                    cited: evidence("cited").unwrap_or_default(),
-                    repeated: evidence("repeated").unwrap_or_default(),
-                    succeeded: after.succeeded,
-                    failed: after.failed,
-                    note,
-                }
-            };
-            Ok(meant.map(effect).collect::<Vec<_>>())
-        })?;
-        let mut report = found.unwrap_or_default();
+        let mut report = self
+            .read(|connection| {
+                let all = note_rows::find_many(connection, "1 ORDER BY created, row", [])?;
+                let meant = all.into_iter().map(|kept| kept.note).filter(|it| wanted.matches(it));
+                let mut report: Vec<RuleEffect> = meant.map(RuleEffect::new).collect();
+                count_effects(connection, &mut report)?;
+                Ok(report)
+            })?
+            .unwrap_or_default();
         report.sort_by_key(|it| std::cmp::Reverse((it.repeated, it.cited, it.given)));
         Ok(report)
     }
 }
 
-/// Counts for each note: every table is read once.
-#[derive(Default)]
-struct RuleCounts {
-    given: HashMap<NoteId, u64>,
-    after: HashMap<NoteId, CallCounts>,
-    /// Counts by row and kind of evidence.
-    evidence: HashMap<(i64, String), u64>,
+impl RuleEffect {
+    fn new(note: Note) -> Self {
+        Self { note, given: 0, cited: 0, repeated: 0, succeeded: 0, failed: 0 }
+    }
 }
 
-/// Calls after a note was delivered, by how they ended.
-#[derive(Debug, Clone, Copy, Default)]
-struct CallCounts {
-    succeeded: u64,
-    failed: u64,
-}
-
-impl RuleCounts {
-    fn of(connection: &Connection) -> Result<Self> {
-        const CALLS: &str = "SELECT context, at, what = 'succeeded' FROM events
-                             WHERE what IN ('succeeded', 'failed') AND context IS NOT NULL";
-        const EVIDENCE: &str = "SELECT note, what, count(*) FROM evidence
-                                WHERE what IN ('cited', 'repeated') GROUP BY note, what";
-        let read = |row: &Row<'_>| {
-            let count: i64 = row.get(2)?;
-            Ok(((row.get(0)?, row.get(1)?), count.max(0).cast_unsigned()))
-        };
-        let evidence = connection.list_cached(EVIDENCE, [], read).doing(REPORTING)?;
-        let mut counts = Self { evidence: evidence.into_iter().collect(), ..Self::default() };
-        let read = |row: &Row<'_>| {
-            Ok((row.get::<_, String>(0)?, (Timestamp::from_millis(row.get(1)?), row.get(2)?)))
-        };
-        // Calls by context: the time of each end, and true if it succeeded.
-        let mut calls: HashMap<String, Vec<(Timestamp, bool)>> = HashMap::new();
-        for (context, call) in connection.list_cached(CALLS, [], read).doing(REPORTING)? {
-            calls.entry(context).or_default().push(call);
+/// Counts the effects of notes: every table is read once.
+fn count_effects(connection: &Connection, report: &mut [RuleEffect]) -> Result<()> {
+    const CALLS: &str = "SELECT context, at, what = 'succeeded' FROM events
+                         WHERE what IN ('succeeded', 'failed') AND context IS NOT NULL";
+    const EVIDENCE: &str = "SELECT id, what, count(*) FROM evidence
+                            JOIN notes ON notes.row = evidence.note
+                            WHERE what IN ('cited', 'repeated') GROUP BY id, what";
+    let mut effects: HashMap<NoteId, &mut RuleEffect> =
+        report.iter_mut().map(|effect| (effect.note.id.clone(), effect)).collect();
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?));
+    for (note, what, count) in connection.list_cached(EVIDENCE, [], read).doing(REPORTING)? {
+        if let Some(effect) = effects.get_mut::<NoteId>(&note) {
+            let counted = if what == "cited" { &mut effect.cited } else { &mut effect.repeated };
+            *counted = count.max(0).cast_unsigned();
         }
-        // The first delivery to a context counts, even if it was lost and repeated.
-        let mut seen = HashSet::new();
-        for DeliveryRecord { context, at, notes } in deliveries::all(connection)? {
-            let after = calls
-                .get(&context)
-                .map_or(CallCounts::default(), |calls| CallCounts::of(calls, at));
-            for note in notes {
-                *counts.given.entry(note.clone()).or_default() += 1;
-                if seen.insert((context.clone(), note.clone())) {
-                    let all = counts.after.entry(note).or_default();
-                    all.succeeded += after.succeeded;
-                    all.failed += after.failed;
-                }
+    }
+    // Calls by context: the time of each end, and true if it succeeded.
+    let mut calls: HashMap<String, Vec<(Timestamp, bool)>> = HashMap::new();
+    let read = |row: &Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)));
+    for (context, call) in connection.list_cached(CALLS, [], read).doing(REPORTING)? {
+        calls.entry(context).or_default().push(call);
+    }
+    // The first delivery to a context counts, even if it was lost and repeated.
+    let mut seen = HashSet::new();
+    for DeliveryRecord { context, at, notes } in deliveries::all(connection)? {
+        let calls = calls.get(&context).into_iter().flatten().filter(|(then, _)| *then >= at);
+        let (succeeded, failed): (Vec<bool>, Vec<bool>) =
+            calls.map(|call| call.1).partition(|it| *it);
+        for note in notes {
+            let Some(effect) = effects.get_mut(&note) else { continue };
+            effect.given += 1;
+            if seen.insert((context.clone(), note)) {
+                effect.succeeded += succeeded.len() as u64;
+                effect.failed += failed.len() as u64;
             }
         }
-        Ok(counts)
     }
-}
-
-impl CallCounts {
-    fn of(calls: &[(Timestamp, bool)], given: Timestamp) -> Self {
-        let after = calls.iter().filter(|(at, _)| *at >= given);
-        after.fold(Self::default(), |mut all, (_, worked)| {
-            let count = if *worked { &mut all.succeeded } else { &mut all.failed };
-            *count += 1;
-            all
-        })
-    }
+    Ok(())
 }

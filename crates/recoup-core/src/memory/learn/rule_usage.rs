@@ -6,21 +6,15 @@ use rusqlite::params;
 use crate::base::digest::Sha256Digest;
 use crate::error::Result;
 use crate::memory::capture::transcript::bound_text;
-use crate::memory::db::deliveries;
-use crate::memory::db::note_rows;
-use crate::memory::db::note_rows::StoredNote;
-use crate::memory::db::recording;
-use crate::memory::db::recording::RecordOutcome;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::NoteFilter;
-use crate::memory::db::transaction::{EventDetails, EventTransaction, MemoryEventKind};
+use crate::memory::db::{
+    CachedSql as _, EventDetails, EventTransaction, MemoryEventKind, NoteFilter, RecordOutcome,
+    SqlContext as _, StoredNote, deliveries, note_rows, recording,
+};
 use crate::memory::lang::escape::one_line;
 use crate::memory::learn::citation::is_cited;
 use crate::memory::learn::lessons::{CompletedCommand, LearnedNote};
-use crate::memory::model::note::{Note, NoteKind, NoteSource};
-use crate::memory::model::statement::Statement;
-use crate::memory::recall::search;
-use crate::memory::recall::search::SearchQuery;
+use crate::memory::model::{Note, NoteKind, NoteSource, Statement};
+use crate::memory::recall::search::{self, SearchQuery};
 
 const NOTING_USE: &str = "cannot record the use of a rule";
 
@@ -77,12 +71,8 @@ impl EventTransaction<'_> {
                 && self.add_evidence_once(&kept, "cited", &id)?
             {
                 // A used note is not idle.
-                self.connection
-                    .execute_cached(
-                        "UPDATE notes SET evidence = evidence + 1, idle = 0 WHERE row = ?1",
-                        [kept.row],
-                    )
-                    .doing(NOTING_USE)?;
+                let sql = "UPDATE notes SET evidence = evidence + 1, idle = 0 WHERE row = ?1";
+                self.connection.write(sql, [kept.row], NOTING_USE)?;
                 known += 1;
             }
         }
@@ -102,11 +92,9 @@ impl EventTransaction<'_> {
         if !self.record_event(MemoryEventKind::Denied, EventDetails::call(ran.kind, ran.call))? {
             return Ok(None);
         }
-        let values = params![self.occasion.scope.to_string(), ran.kind];
-        let denied: Option<i64> = self
-            .connection
-            .find_cached(COUNT, values, |row| row.get(0))
-            .doing("cannot count the denied commands")?;
+        let values = params![self.occasion.scope, ran.kind];
+        let doing = "cannot count the denied commands";
+        let denied: Option<i64> = self.connection.find_value(COUNT, values, doing)?;
         if denied.unwrap_or(0) < ENOUGH {
             return Ok(None);
         }

@@ -9,6 +9,7 @@ use crate::memory::capture::transcript::{
     CallStatus, EntryKind, ToolAction, ToolCall, ToolStep, TranscriptEntry, tool_steps,
 };
 use crate::memory::lang::word_lists::is_one_of;
+use crate::memory::learn::contains_any;
 use crate::memory::learn::failure::{CallFailure, detect_failure};
 use crate::memory::shell::CommandKind;
 use crate::secrets::RedactedCommand;
@@ -54,6 +55,12 @@ struct ToolAttempt<'a> {
 }
 
 impl ToolAttempt<'_> {
+    /// Output of the call, if it succeeded.
+    fn good_output(&self) -> Option<&str> {
+        let outcome = self.step.outcome.filter(|it| it.ended == CallStatus::Succeeded)?;
+        Some(&outcome.output)
+    }
+
     fn to_trouble(&self, sort: TroubleKind, from: usize) -> AgentTrouble {
         let call = self.step.call;
         let line = call.command().map_or(call.tool.as_str(), RedactedCommand::as_str);
@@ -137,7 +144,7 @@ fn find_stuck_tests(tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
         let key = (it.step.agent, kind);
         if it.failure.is_none() {
             // Stopped or denied calls tell nothing about the tests.
-            if it.step.outcome.is_some_and(|outcome| outcome.ended == CallStatus::Succeeded) {
+            if it.good_output().is_some() {
                 rows.remove(&key);
             }
             continue;
@@ -173,24 +180,14 @@ fn is_test(kind: &CommandKind) -> bool {
         || kind.sub().is_some_and(names_tests)
 }
 
+/// Parts of shell lines that change files.
+const EDITORS: [&str; 8] =
+    ["sed -i", "perl -pi", "git apply", "git checkout", "patch -p", "cat >", "tee ", "apply_patch"];
+
 /// True if a call changed files, and was not refused.
 fn changes_files(tried: &ToolAttempt<'_>) -> bool {
-    let done = tried.step.outcome.is_some_and(|outcome| outcome.ended == CallStatus::Succeeded);
-    let by_shell = tried.step.call.command().is_some_and(|line| {
-        [
-            "sed -i",
-            "perl -pi",
-            "git apply",
-            "git checkout",
-            "patch -p",
-            "cat >",
-            "tee ",
-            "apply_patch",
-        ]
-        .iter()
-        .any(|words| line.contains(words))
-    });
-    done && (tried.step.call.edits() || by_shell)
+    let by_shell = tried.step.call.command().is_some_and(|line| contains_any(line, &EDITORS));
+    tried.good_output().is_some() && (tried.step.call.edits() || by_shell)
 }
 
 /// Finds rows of three or more equal calls of one agent. Polling for a result is no trouble.
@@ -208,10 +205,8 @@ fn find_repetitions(tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
         let waits = matches!(first.step.call.action, ToolAction::Wait);
         // All of them succeeded with different outputs: something changes.
         let mut seen = HashSet::new();
-        let outputs_differ = row.iter().all(|it| {
-            let outcome = it.step.outcome.filter(|outcome| outcome.ended == CallStatus::Succeeded);
-            outcome.is_some_and(|outcome| seen.insert(outcome.output.as_str()))
-        });
+        let outputs_differ =
+            row.iter().all(|it| it.good_output().is_some_and(|output| seen.insert(output)));
         if row.len() < TIMES || waits || outputs_differ {
             return None;
         }
@@ -225,100 +220,46 @@ fn find_repetitions(tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
 
 /// Phrases that reject what was tried.
 const NO_GOOD: &[&str] = &[
-    "didn't work",
-    "did not work",
-    "doesn't work",
-    "does not work",
-    "isn't working",
-    "not working",
-    "that failed",
-    "this failed",
-    "approach failed",
-    "attempt failed",
-    "still failing",
-    "still fails",
-    "no luck",
-    "wrong approach",
-    "i was wrong",
-    "that broke",
-    "that's not right",
-    "that's not it",
-    "that wasn't it",
-    "won't work",
-    "dead end",
-    "same error",
-    "made it worse",
+    "didn't work", "did not work", "doesn't work", "does not work", "isn't working", "not working",
+    "that failed", "this failed", "approach failed", "attempt failed", "still failing",
+    "still fails", "no luck", "wrong approach", "i was wrong", "that broke", "that's not right",
+    "that's not it", "that wasn't it", "won't work", "dead end", "same error", "made it worse",
 ];
 
 /// Phrases that announce another attempt.
 const ANOTHER_WAY: &[&str] = &[
-    "let me try",
-    "let's try",
-    "i'll try",
-    "i will try",
-    "trying",
-    "try a different",
-    "try another",
-    "different approach",
-    "another approach",
-    "different way",
-    "another way",
-    "let me revert",
-    "i'll revert",
-    "revert that",
-    "roll that back",
-    "let me undo",
-    "let me rethink",
-    "step back",
-    "let me instead",
-    "instead, let me",
-    "instead, i'll",
+    "let me try", "let's try", "i'll try", "i will try", "trying", "try a different",
+    "try another", "different approach", "another approach", "different way", "another way",
+    "let me revert", "i'll revert", "revert that", "roll that back", "let me undo",
+    "let me rethink", "step back", "let me instead", "instead, let me", "instead, i'll",
     "start over",
 ];
 
 /// Phrases that do both at once.
 const BOTH: &[&str] = &[
-    "let me try a different",
-    "let me try another",
-    "i'll try a different",
-    "i'll try another",
-    "let's try a different",
-    "let's try another",
-    "let me take a different approach",
+    "let me try a different", "let me try another", "i'll try a different", "i'll try another",
+    "let's try a different", "let's try another", "let me take a different approach",
     "i'll take a different approach",
 ];
 
 /// Phrases that make a sentence hypothetical, or about another time.
 const SUPPOSED: &[&str] = &[
-    "if ",
-    "in case",
-    "whether ",
-    "when ",
-    "unless ",
-    "so that",
-    "before the fix",
-    "used to",
-    "would ",
-    "might ",
+    "if ", "in case", "whether ", "when ", "unless ", "so that", "before the fix", "used to",
+    "would ", "might ",
 ];
 
 fn gives_up(text: &str) -> bool {
     let text = text.to_lowercase().replace('’', "'");
     let spoken = text.split("```").step_by(2).collect::<Vec<_>>().join("\n");
-    let sentences: Vec<&str> =
-        spoken.split(['.', '!', '?', '\n', ';', '—']).map(str::trim).collect();
-    let sentences: Vec<&str> = sentences.into_iter().filter(|it| !it.is_empty()).collect();
+    let sentences = spoken.split(['.', '!', '?', '\n', ';', '—']).map(str::trim);
+    let sentences: Vec<&str> = sentences.filter(|it| !it.is_empty()).collect();
     sentences.iter().enumerate().any(|(at, sentence)| {
-        let meant = !SUPPOSED.iter().any(|words| sentence.contains(words));
         let next = sentences.get(at + 1).copied().unwrap_or("");
-        let no_good = first_match(sentence, NO_GOOD).is_some_and(|bad| {
-            first_match(&sentence[bad..], ANOTHER_WAY).is_some()
-                || first_match(next, ANOTHER_WAY).is_some()
-        });
-        meant && (no_good || first_match(sentence, BOTH).is_some())
+        let rejected = NO_GOOD.iter().filter_map(|words| sentence.find(words)).min();
+        let tries_anew = |bad: usize| {
+            contains_any(&sentence[bad..], ANOTHER_WAY) || contains_any(next, ANOTHER_WAY)
+        };
+        !contains_any(sentence, SUPPOSED)
+            && (rejected.is_some_and(tries_anew) || contains_any(sentence, BOTH))
     })
-}
-
-fn first_match(text: &str, words: &[&str]) -> Option<usize> {
-    words.iter().filter_map(|words| text.find(words)).min()
 }

@@ -9,3 +9,5 @@ pub use client::HookClient;
 pub use estimate::estimate;
 pub use note::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
 pub use statement::Statement;
+
+pub(crate) use statement::{check_path_glob, normalize_for_comparison};

@@ -8,8 +8,9 @@ use crate::base::clock::Timestamp;
 use crate::base::project::ProjectId;
 use crate::error::{Error, Result};
 
-/// One thing that is remembered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One thing that is remembered. Serialized as a line of an export.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Note {
     /// Short id, as people use it.
     pub id: NoteId,
@@ -18,18 +19,23 @@ pub struct Note {
     /// The statement: a clean imperative, with its negation.
     pub text: String,
     /// The user's own words, where they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
     /// Origin, which decides the trust.
     pub source: NoteSource,
     /// Projects in which it applies.
     pub scope: NoteScope,
     /// Files to which it applies, as a glob from the project's root; all if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<String>,
     /// Subject: of two notes on one topic the newer counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
     /// End of its validity, in the user's words: "until #123 is fixed".
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Time of that end, if the words tell it.
+    #[serde(skip)]
     pub ends: Option<Timestamp>,
     /// State: only active notes are rules.
     pub status: NoteStatus,
@@ -42,8 +48,10 @@ pub struct Note {
     /// When it was last said, or changed.
     pub updated: Timestamp,
     /// The note that replaced it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<NoteId>,
     /// True if it was delivered often, and no agent ever used it.
+    #[serde(skip)]
     pub idle: bool,
 }
 
@@ -67,7 +75,8 @@ impl Note {
 }
 
 /// Short, permanent id of a note.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct NoteId(String);
 
 impl NoteId {
@@ -110,7 +119,7 @@ impl fmt::Display for NoteId {
 
 words! {
     /// Kind of a note's content.
-    NoteKind: "memory kind" {
+    NoteKind: "invalid memory kind" {
         /// The user corrected the agent.
         Correction = "correction",
         /// The user said how things are to be done.
@@ -126,7 +135,7 @@ words! {
 
 words! {
     /// Origin of a note.
-    NoteSource: "memory source" {
+    NoteSource: "invalid memory source" {
         /// The user said it to an agent.
         User = "user",
         /// The user typed it for us: `recoup memory add`.
@@ -149,7 +158,7 @@ words! {
 words! {
     /// How far a note is trusted, the least first. Only what the user said, or agreed to,
     /// becomes a rule by itself.
-    NoteTrust: "trust level" {
+    NoteTrust: "invalid trust level" {
         /// Nobody vouches for it: it never becomes a rule, whatever it says.
         Untrusted = "untrusted",
         /// Inferred: evidence, or the user, makes it a rule.
@@ -165,7 +174,7 @@ words! {
 
 words! {
     /// State of a note.
-    NoteStatus: "memory status" {
+    NoteStatus: "invalid memory status" {
         /// Waits for evidence, or for the user.
         Candidate = "candidate",
         /// Counts as a rule.
@@ -233,20 +242,6 @@ impl NoteScope {
     }
 }
 
-impl TryFrom<String> for NoteScope {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self> {
-        Self::parse(&text)
-    }
-}
-
-impl From<NoteScope> for String {
-    fn from(scope: NoteScope) -> Self {
-        scope.to_string()
-    }
-}
-
 impl fmt::Display for NoteScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -256,7 +251,28 @@ impl fmt::Display for NoteScope {
     }
 }
 
-/// Defines an enum whose words are stored, shown and parsed.
+/// Lets serde read and write types as their text.
+macro_rules! serialized_as_text {
+    ($($name:ident),*) => {$(
+        impl From<$name> for String {
+            fn from(it: $name) -> Self {
+                it.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Error;
+
+            fn try_from(text: String) -> Result<Self> {
+                Self::parse(&text)
+            }
+        }
+    )*};
+}
+
+serialized_as_text!(NoteId, NoteScope);
+
+/// Defines an enum whose words are stored, shown and parsed, with the error for other words.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident: $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$doc])*
@@ -279,7 +295,7 @@ macro_rules! words {
             pub fn parse(word: &str) -> $crate::error::Result<Self> {
                 Self::ALL.iter().copied().find(|it| it.as_str() == word).ok_or_else(|| {
                     let all: Vec<&str> = Self::ALL.iter().map(|it| it.as_str()).collect();
-                    $crate::error::Error::usage(format!("invalid {} {word:?}: expected one of {}", $what, all.join(", ")))
+                    $crate::error::Error::usage(format!("{} {word:?}: expected one of {}", $what, all.join(", ")))
                 })
             }
         }

@@ -1,9 +1,9 @@
 //! Conversion of a command's words to its kind: a program, or an interpreter and the script, module or
 //! code that it runs.
 
-use crate::memory::shell::CommandKind;
-use crate::memory::shell::subcommands;
+use crate::memory::lang::word_lists::is_one_of;
 use crate::memory::shell::wrappers::{skip_options, strip_wrappers};
+use crate::memory::shell::{CommandKind, subcommands};
 
 /// Scripts that have sub-commands of their own.
 const MANAGERS: [&str; 3] = ["manage.py", "artisan", "console"];
@@ -29,8 +29,7 @@ pub(super) fn kind_of_words(words: &[String]) -> CommandKind {
         }
         Some(_) => CommandKind::new(&program, None),
         None if program == "docker-compose" => {
-            let words = std::iter::once("compose".to_owned()).chain(rest.iter().cloned());
-            let words: Vec<String> = words.collect();
+            let words = [&["compose".to_owned()], rest].concat();
             CommandKind::new("docker", subcommands::find_subcommand("docker", &words))
         }
         None => {
@@ -52,26 +51,24 @@ pub(super) fn plain_program_name(word: &str) -> String {
     let wrapper = matches!(name, "gradlew" | "mvnw" | "gradlew.bat" | "mvnw.cmd");
     let name = if folder.is_empty() || installed || wrapper { name } else { word };
     let name = name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(name);
-    match name {
-        "py" => "python".to_owned(),
-        "nodejs" => "node".to_owned(),
-        "gmake" => "make".to_owned(),
-        "gradlew" | "gradlew.bat" => "gradle".to_owned(),
-        "mvnw" | "mvnd" => "mvn".to_owned(),
-        "py.test" => "pytest".to_owned(),
-        "podman" => "docker".to_owned(),
+    let plain = match name {
+        "py" => "python",
+        "nodejs" => "node",
+        "gmake" => "make",
+        "gradlew" | "gradlew.bat" => "gradle",
+        "mvnw" | "mvnd" => "mvn",
+        "py.test" => "pytest",
+        "podman" => "docker",
         // `python3.12` is `python`.
         name => {
-            let mut plain = ["python", "pip", "ruby", "php", "node"].into_iter();
             let is_version = |it: &str| {
                 !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
             };
-            plain
-                .find(|it| name.strip_prefix(it).is_some_and(is_version))
-                .unwrap_or(name)
-                .to_owned()
+            let mut plain = ["python", "pip", "ruby", "php", "node"].into_iter();
+            plain.find(|it| name.strip_prefix(it).is_some_and(is_version)).unwrap_or(name)
         }
-    }
+    };
+    plain.to_owned()
 }
 
 /// Interpreters, with their options that take a value.
@@ -84,15 +81,11 @@ const INTERPRETERS: &[(&str, &str)] = &[
     ("ts-node", "-P --project -r"),
     ("tsx", "--tsconfig"),
     ("bash", "-o -O --rcfile"),
-    ("sh", "-o"),
-    ("zsh", "-o"),
-    ("dash", "-o"),
-    ("fish", ""),
     ("java", "-cp -classpath --class-path -p --module-path"),
-    ("julia", ""),
-    ("lua", ""),
-    ("Rscript", ""),
 ];
+
+/// Interpreters with no such options, but for a shell's `-o`.
+const PLAIN_INTERPRETERS: &str = "sh zsh dash fish julia lua Rscript";
 
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "fish"];
 
@@ -127,7 +120,11 @@ enum InterpreterInput<'a> {
 
 /// Returns the input of `program`, or `None` if it is not an interpreter.
 fn interpreter_input<'a>(program: &str, rest: &'a [String]) -> Option<InterpreterInput<'a>> {
-    let (_, valued) = INTERPRETERS.iter().find(|(name, _)| *name == program)?;
+    let valued = match INTERPRETERS.iter().find(|(name, _)| *name == program) {
+        Some((_, valued)) => valued,
+        None if is_one_of(program, PLAIN_INTERPRETERS) => "-o",
+        None => return None,
+    };
     if let Some(at) =
         rest.iter().position(|word| !word.starts_with('-') || is_mode_option(program, word))
     {
@@ -140,10 +137,9 @@ fn interpreter_input<'a>(program: &str, rest: &'a [String]) -> Option<Interprete
         }
     }
     let script = skip_options(rest, valued, 0);
-    Some(if script.is_empty() {
-        InterpreterInput::Nothing
-    } else {
-        InterpreterInput::Script(script)
+    Some(match script {
+        [] => InterpreterInput::Nothing,
+        script => InterpreterInput::Script(script),
     })
 }
 

@@ -178,12 +178,11 @@ impl ShellSplitter<'_> {
         } else {
             let _ =
                 self.consume_prefix(">") || self.consume_prefix("&") || self.consume_prefix("|");
-            let reads = c == '<';
-            self.begin_target(if reads {
-                RedirectionTarget::Input
-            } else {
-                RedirectionTarget::Output
-            });
+            let target = match c {
+                '<' => RedirectionTarget::Input,
+                _ => RedirectionTarget::Output,
+            };
+            self.begin_target(target);
         }
     }
 

@@ -31,21 +31,14 @@ const SUBS: &[(&str, &str, &str)] = &[
     ("aws", "--profile --region --output --endpoint-url", "*"),
     ("gcloud", "--project --region --zone", "*"),
     ("az", "", "*"),
-    ("pip", "", ""),
     ("uv", "--directory --project", "pip tool python"),
     ("poetry", "-C --directory", "self env"),
-    ("pipenv", "", ""),
     ("pdm", "-p", ""),
     ("hatch", "-e", "run env"),
     ("conda", "", "env"),
     ("tox", "-c", ""),
     ("alembic", "-c", ""),
     ("dotnet", "", "tool ef"),
-    ("bazel", "", ""),
-    ("bundle", "", ""),
-    ("gem", "", ""),
-    ("rails", "", ""),
-    ("mix", "", ""),
     ("composer", "-d", "run"),
     ("flutter", "", "pub"),
     ("dart", "", "pub"),
@@ -53,35 +46,24 @@ const SUBS: &[(&str, &str, &str)] = &[
     ("brew", "", "services"),
     ("apt", "-o -t", ""),
     ("apt-get", "-o -t", ""),
-    ("dnf", "", ""),
-    ("yum", "", ""),
-    ("apk", "", ""),
-    ("pacman", "", ""),
-    ("snap", "", ""),
     ("systemctl", "-H -M", ""),
     ("nx", "", "run"),
     ("turbo", "", "run"),
     ("lerna", "", "run"),
-    ("ng", "", ""),
-    ("next", "", ""),
-    ("vite", "", ""),
     ("prisma", "", "migrate db"),
-    ("playwright", "", ""),
-    ("cypress", "", ""),
-    ("wrangler", "", ""),
-    ("vercel", "", ""),
-    ("firebase", "", ""),
     ("supabase", "", "db migration"),
     ("heroku", "-a", ""),
     ("fly", "-a", ""),
     ("nix", "", "flake"),
     ("jj", "-R", "git"),
     ("hg", "-R", ""),
-    ("svn", "", ""),
-    ("openssl", "", ""),
     ("redis-cli", "-h -p -n -a -u", ""),
     ("recoup", "", "cache memory"),
 ];
+
+/// Programs with sub-commands, and nothing special about them.
+const PLAIN_SUBS: &str = "pip pipenv bazel bundle gem rails mix dnf yum apk pacman snap ng next vite playwright \
+cypress wrangler vercel firebase svn openssl";
 
 /// Programs whose plain arguments are targets, with their options that take a value.
 const TARGETS: &[(&str, &str)] = &[
@@ -99,25 +81,13 @@ const TARGETS: &[(&str, &str)] = &[
 ];
 
 /// Short names of sub-commands.
-const ALIASES: &[(&str, &str, &str)] = &[
-    ("cargo", "t", "test"),
-    ("cargo", "b", "build"),
-    ("cargo", "c", "check"),
-    ("cargo", "r", "run"),
-    ("cargo", "d", "doc"),
-    ("npm", "i", "install"),
-    ("npm", "add", "install"),
-    ("npm", "t", "test"),
-    ("npm", "tst", "test"),
-    ("npm", "run-script", "run"),
-    ("npm", "clean-install", "ci"),
-    ("pnpm", "i", "install"),
-    ("pnpm", "t", "test"),
-    ("bun", "i", "install"),
-    ("kubectl", "del", "delete"),
-    ("git", "co", "checkout"),
-    ("git", "ci", "commit"),
-    ("git", "st", "status"),
+const ALIASES: &[(&str, &str)] = &[
+    ("cargo", "t=test b=build c=check r=run d=doc"),
+    ("npm", "i=install add=install t=test tst=test run-script=run clean-install=ci"),
+    ("pnpm", "i=install t=test"),
+    ("bun", "i=install"),
+    ("kubectl", "del=delete"),
+    ("git", "co=checkout ci=commit st=status"),
 ];
 
 /// Maximum number of targets in a kind.
@@ -146,7 +116,11 @@ pub(super) fn find_subcommand(program: &str, rest: &[String]) -> Option<String> 
         found.truncate(MOST_TARGETS);
         return (!found.is_empty()).then(|| found.join(" "));
     }
-    let (_, _, deeper) = SUBS.iter().find(|(name, ..)| *name == program)?;
+    let deeper = match SUBS.iter().find(|(name, ..)| *name == program) {
+        Some((_, _, deeper)) => deeper,
+        None if is_one_of(program, PLAIN_SUBS) => "",
+        None => return None,
+    };
     // `cargo +nightly test`
     let rest = match rest {
         [first, rest @ ..] if first.starts_with('+') => rest,
@@ -156,9 +130,11 @@ pub(super) fn find_subcommand(program: &str, rest: &[String]) -> Option<String> 
     let Some((first, rest)) = words.split_first() else {
         return (program == "yarn").then(|| "install".to_owned());
     };
-    let alias = ALIASES.iter().find(|(of, short, _)| *of == program && *short == first);
-    let first = alias.map_or(first.as_str(), |(.., long)| long);
-    if *deeper != "*" && !is_one_of(first, deeper) {
+    let aliases = ALIASES.iter().filter(|(of, _)| *of == program);
+    let mut aliases =
+        aliases.flat_map(|(_, all)| all.split(' ')).filter_map(|it| it.split_once('='));
+    let first = aliases.find(|(short, _)| short == first).map_or(first.as_str(), |(_, long)| long);
+    if deeper != "*" && !is_one_of(first, deeper) {
         return Some(first.to_owned());
     }
     let Some(second) = rest.iter().find(|word| !word.starts_with('-')) else {

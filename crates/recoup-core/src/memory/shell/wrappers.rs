@@ -18,75 +18,71 @@ const WRAPPERS: &[(&str, &str, usize)] = &[
     ("time", "-f -o", 0),
     ("nice", "-n", 0),
     ("ionice", "-c -n", 0),
-    ("nohup", "", 0),
     ("timeout", "-k -s --kill-after --signal", 1),
     ("gtimeout", "-k -s", 1),
     ("stdbuf", "-i -o -e", 0),
-    ("unbuffer", "", 0),
-    ("command", "", 0),
     ("exec", "-a", 0),
-    ("builtin", "", 0),
-    ("setsid", "", 0),
     ("caffeinate", "-t -w", 0),
     ("xvfb-run", "-n -s -e", 0),
     ("xargs", "-I -n -P -L -d -a -s -E", 0),
-    ("cross-env", "", 0),
     ("dotenv", "-e -f", 0),
     ("npx", "-p --package -w --workspace", 0),
     ("bunx", "-p --package", 0),
-    ("pnpx", "", 0),
     ("uvx", "--from --with -p --python", 0),
     ("watch", "-n --interval", 0),
     ("strace", "-e -o -p -s -u", 0),
     ("runuser", "-u -g", 0),
-    ("setpriv", "", 0),
-    ("unshare", "", 0),
-    ("prlimit", "", 0),
     ("taskset", "", 1),
     ("chrt", "", 1),
     ("chroot", "", 1),
     ("flock", "-w -E --timeout --conflict-exit-code", 1),
-    ("busybox", "", 0),
 ];
+
+/// Wrappers without arguments of their own.
+const PLAIN_WRAPPERS: &str =
+    "nohup unbuffer command builtin setsid cross-env pnpx setpriv unshare prlimit busybox";
 
 /// Other programs that start what their arguments name: a line for the shell, a script or a package.
 const STARTERS: &str = "sh bash dash zsh ksh fish node deno bun pipx nix devbox recoup";
 
 /// Sub-commands that run the rest of their arguments, with the columns of `WRAPPERS`.
-const RUNNERS: &[(&str, &str, &str, usize)] = &[
-    ("npm", "exec", "-p --package -w --workspace", 0),
-    ("npm", "x", "-p --package -w --workspace", 0),
-    ("pnpm", "exec", "", 0),
-    ("pnpm", "dlx", "--package", 0),
-    ("yarn", "exec", "", 0),
-    ("yarn", "dlx", "-p --package", 0),
-    ("bun", "x", "", 0),
+const RUNNERS: &[(&str, &str, usize)] = &[
+    ("npm exec", "-p --package -w --workspace", 0),
+    ("npm x", "-p --package -w --workspace", 0),
+    ("pnpm dlx", "--package", 0),
+    ("yarn dlx", "-p --package", 0),
     (
-        "uv",
-        "run",
+        "uv run",
         "--with --with-requirements -p --python --extra --group --env-file --directory --project --package --index-url",
         0,
     ),
-    ("poetry", "run", "", 0),
-    ("pipenv", "run", "", 0),
-    ("pdm", "run", "-p", 0),
-    ("rye", "run", "", 0),
-    ("bundle", "exec", "", 0),
-    ("mise", "exec", "", 0),
-    ("mise", "x", "", 0),
-    ("conda", "run", "-n -p --name --prefix", 0),
-    ("direnv", "exec", "", 1),
-    ("pyenv", "exec", "", 0),
-    ("rbenv", "exec", "", 0),
-    ("doppler", "run", "-p -c", 0),
+    ("pdm run", "-p", 0),
+    ("conda run", "-n -p --name --prefix", 0),
+    ("direnv exec", "", 1),
+    ("doppler run", "-p -c", 0),
+];
+
+/// Runners without options that take a value.
+const PLAIN_RUNNERS: [&str; 11] = [
+    "pnpm exec", "yarn exec", "bun x", "poetry run", "pipenv run", "rye run", "bundle exec",
+    "mise exec", "mise x", "pyenv exec", "rbenv exec",
 ];
 
 /// True if a program is known to start another one, which its arguments name.
 pub fn is_wrapper(program: &Path) -> bool {
     let Some(name) = program.file_name().and_then(|name| name.to_str()) else { return false };
-    WRAPPERS.iter().any(|(wrapper, ..)| *wrapper == name)
-        || RUNNERS.iter().any(|(runner, ..)| *runner == name)
+    let mut runners = RUNNERS.iter().map(|(runner, ..)| *runner).chain(PLAIN_RUNNERS);
+    find_wrapper(name).is_some()
+        || runners.any(|runner| runner.split(' ').next() == Some(name))
         || is_one_of(name, STARTERS)
+}
+
+/// Returns a wrapper's options that take a value, and the number of its own arguments.
+fn find_wrapper(name: &str) -> Option<(&'static str, usize)> {
+    let known = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name);
+    known
+        .map(|(_, valued, own)| (*valued, *own))
+        .or_else(|| is_one_of(name, PLAIN_WRAPPERS).then_some(("", 0)))
 }
 
 /// Removes wrappers from a command. A wrapper around nothing stays.
@@ -100,14 +96,16 @@ pub(super) fn strip_wrappers(words: &[String]) -> &[String] {
         }
         let name = plain_program_name(first);
         let asks = name == "command" && rest.first().is_some_and(|it| it == "-v" || it == "-V");
-        let wrapper = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name).filter(|_| !asks);
-        let inner = if let Some((_, valued, own)) = wrapper {
-            skip_options(rest, valued, *own)
+        let inner = if let Some((valued, own)) = find_wrapper(&name).filter(|_| !asks) {
+            skip_options(rest, valued, own)
         } else {
             let rest = skip_own_options(&name, rest);
             let runner = rest.split_first().and_then(|(sub, rest)| {
-                let found = RUNNERS.iter().find(|(of, run, ..)| *of == name && run == sub)?;
-                Some(skip_options(rest, found.2, found.3))
+                let line = format!("{name} {sub}");
+                let plain = PLAIN_RUNNERS.contains(&&*line).then_some(&("", "", 0));
+                let known = RUNNERS.iter().find(|(runner, ..)| *runner == line);
+                let (_, valued, own) = known.or(plain)?;
+                Some(skip_options(rest, valued, *own))
             });
             runner.unwrap_or(&[])
         };

@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use crate::memory::db::dedup::meaning_of;
 use crate::memory::db::facets::is_opposed;
-use crate::memory::model::note::{Note, NoteId, NoteStatus, NoteTrust};
-use crate::memory::model::statement::check_path_glob;
-use crate::memory::team::rule::RuleIdentity;
+use crate::memory::model::{Note, NoteId, NoteStatus, NoteTrust, check_path_glob};
+use crate::memory::team::rule::{RuleIdentity, RuleKey, rule_key};
 use crate::memory::team::rule_file::MOST_RULES;
 use crate::memory::team::{TeamRule, TeamRules, parse_rules, render_rules};
 
@@ -45,13 +44,13 @@ pub struct RuleContribution<'a> {
 pub fn merge_rules(file: &TeamRules, share: RuleContribution<'_>) -> MergedRules {
     let RuleContribution { notes, accepted, chosen } = share;
     let retired = notes.iter().filter(|note| note.status == NoteStatus::Retired);
-    let retired: HashSet<_> = retired.map(RuleIdentity::note_lookup_key).collect();
-    let known: HashSet<_> = accepted.iter().map(|rule| rule.identity().lookup_key()).collect();
+    let retired: HashSet<_> = retired.map(note_key).collect();
+    let known: HashSet<_> = accepted.iter().map(TeamRule::key).collect();
     let mut board = RuleMerge::default();
     for rule in &file.rules {
         let entry = MergeEntry::new(rule.clone());
-        let place = entry.mark.lookup_key();
-        if !(known.contains(&place) && retired.contains(&place)) {
+        let key = &entry.mark.key;
+        if !(known.contains(key) && retired.contains(key)) {
             board.entries.push(entry);
         }
     }
@@ -63,6 +62,10 @@ pub fn merge_rules(file: &TeamRules, share: RuleContribution<'_>) -> MergedRules
     let rules = board.entries.into_iter().map(|entry| entry.rule).collect();
     let team = TeamRules { remarks: file.remarks.clone(), rules };
     MergedRules { team, left_out: board.left_out }
+}
+
+fn note_key(note: &Note) -> RuleKey {
+    rule_key(note.paths.as_deref(), &note.text)
 }
 
 /// True if a note is a rule that its owner stands for.
@@ -90,7 +93,7 @@ impl MergeEntry {
                 && self.meaning == other.meaning
                 && !is_opposed(&self.rule.text, &other.rule.text)
         };
-        self.mark.is_same(&other.mark) || means_same()
+        self.mark.key == other.mark.key || means_same()
     }
 }
 
@@ -99,19 +102,17 @@ impl MergeEntry {
 struct RuleMerge {
     entries: Vec<MergeEntry>,
     left_out: Vec<OmittedNote>,
-    /// Entries of a full file, by [`RuleIdentity::lookup_key`]: nothing else is compared with them,
+    /// Keys of a full file: nothing else is compared with them,
     /// because a project may have very many notes.
-    full: Option<HashSet<(String, String)>>,
+    full: Option<HashSet<RuleKey>>,
 }
 
 impl RuleMerge {
     fn add(&mut self, note: &Note, is_chosen: bool) {
         if !is_chosen && self.entries.len() >= MOST_RULES {
             let entries = &self.entries;
-            let full = self.full.get_or_insert_with(|| {
-                entries.iter().map(|entry| entry.mark.lookup_key()).collect()
-            });
-            if !full.contains(&RuleIdentity::note_lookup_key(note)) {
+            let keys = || entries.iter().map(|entry| entry.mark.key.clone()).collect();
+            if !self.full.get_or_insert_with(keys).contains(&note_key(note)) {
                 self.leave_out(note, format!("the file has {MOST_RULES} rules already"));
             }
             return;

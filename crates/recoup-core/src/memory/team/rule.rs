@@ -1,9 +1,9 @@
 //! Team rules, the content of a rule file, and the differences between two of them.
 
 use crate::memory::db::facets::{derive_topic, topic_by_words};
-use crate::memory::model::note::{Note, NoteKind, NoteScope, NoteSource};
-use crate::memory::model::statement::Statement;
-use crate::memory::model::statement::normalize_for_comparison;
+use crate::memory::model::{
+    Note, NoteKind, NoteScope, NoteSource, Statement, normalize_for_comparison,
+};
 
 /// One rule of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +45,7 @@ impl TeamRule {
 
     /// True if both say the same about the same files.
     pub fn says_same(&self, other: &Self) -> bool {
-        self.paths == other.paths
-            && normalize_for_comparison(&self.text) == normalize_for_comparison(&other.text)
+        self.key() == other.key()
     }
 
     /// Returns the topic, given or derived from the text.
@@ -54,45 +53,38 @@ impl TeamRule {
         self.topic.clone().or_else(|| derive_topic(&self.text))
     }
 
+    /// Returns the key under which equal rules are found.
+    pub(super) fn key(&self) -> RuleKey {
+        rule_key(self.paths.as_deref(), &self.text)
+    }
+
     pub(super) fn identity(&self) -> RuleIdentity {
-        let paths = self.paths.clone().unwrap_or_default();
         let words = if self.topic.is_none() { topic_by_words(&self.text) } else { None };
         let about = self.effective_topic().map(|topic| format!("topic {topic}"));
-        RuleIdentity {
-            said: normalize_for_comparison(&self.text),
-            about: [about, words].into_iter().flatten().collect(),
-            paths,
-        }
+        RuleIdentity { key: self.key(), about: [about, words].into_iter().flatten().collect() }
     }
+}
+
+/// Files and normalized text of a rule: of equal rules, it is the same.
+pub(super) type RuleKey = (String, String);
+
+/// Returns the key of a rule or a note.
+pub(super) fn rule_key(paths: Option<&str>, text: &str) -> RuleKey {
+    (paths.unwrap_or_default().to_owned(), normalize_for_comparison(text))
 }
 
 /// Keys that rules are compared by, computed once for each, because there may be many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RuleIdentity {
-    pub(super) paths: String,
-    pub(super) said: String,
+    pub(super) key: RuleKey,
     /// Topics: two rules with a common one contradict each other.
     pub(super) about: Vec<String>,
 }
 
 impl RuleIdentity {
-    pub(super) fn note_lookup_key(note: &Note) -> (String, String) {
-        (note.paths.clone().unwrap_or_default(), normalize_for_comparison(&note.text))
-    }
-
-    /// Returns the key under which equal rules are found.
-    pub(super) fn lookup_key(&self) -> (String, String) {
-        (self.paths.clone(), self.said.clone())
-    }
-
-    /// True if both say the same about the same files.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.paths == other.paths && self.said == other.said
-    }
-
     /// True if the two cannot both hold.
     pub(super) fn contradicts(&self, other: &Self) -> bool {
-        self.paths == other.paths && self.about.iter().any(|it| other.about.contains(it))
+        self.key.0 == other.key.0 && self.about.iter().any(|it| other.about.contains(it))
     }
 }
 
@@ -130,7 +122,7 @@ pub fn diff_rules(before: &[TeamRule], after: &[TeamRule]) -> RuleDiff {
         let mark = rule.identity();
         let was = gone
             .iter()
-            .position(|(_, old)| old.is_same(&mark))
+            .position(|(_, old)| old.key == mark.key)
             .or_else(|| gone.iter().position(|(_, old)| old.contradicts(&mark)));
         match was {
             Some(at) => diff.changed.push((gone.remove(at).0.clone(), rule.clone())),

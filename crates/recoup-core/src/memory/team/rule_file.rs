@@ -8,8 +8,7 @@ use crate::memory::db::facets;
 use crate::memory::guard::private_text::without_private;
 use crate::memory::guard::refusal::statement_refusal;
 use crate::memory::lang::escape::is_unseen;
-use crate::memory::model::note::NoteKind;
-use crate::memory::model::statement::{check_path_glob, normalize_for_comparison};
+use crate::memory::model::{NoteKind, check_path_glob, normalize_for_comparison};
 use crate::memory::team::markdown::{escape_markdown, has_hidden_markup, unescape_markdown};
 use crate::memory::team::rule::RuleIdentity;
 use crate::memory::team::{TeamRule, TeamRules};
@@ -80,12 +79,9 @@ impl RuleFileParser {
         }
         if !self.opened {
             self.opened = true;
-            let wrong = || {
-                format!(
-                    "a rule file must begin with `{TITLE}`: `recoup memory export --team` writes one"
-                )
-            };
-            return if line == TITLE { Ok(()) } else { Err(wrong()) };
+            return (line == TITLE).then_some(()).ok_or_else(|| format!(
+                "a rule file must begin with `{TITLE}`: `recoup memory export --team` writes one"
+            ));
         }
         if has_hidden_markup(line) {
             return Err("HTML or an entity, which the rendered page would not show: put it in backticks, or escape it with a backslash".to_owned());
@@ -179,12 +175,10 @@ impl RuleFileParser {
         }
         let mut taken = HashMap::new();
         for (line, rule) in &self.rules {
-            let RuleIdentity { paths, said, about } = rule.identity();
+            let RuleIdentity { key: (paths, said), about } = rule.identity();
             let places = std::iter::once(format!("said {said}")).chain(about);
-            let earlier: Vec<usize> = places
-                .filter_map(|place| taken.insert((paths.clone(), place), *line))
-                .filter(|it| it != line)
-                .collect();
+            let earlier = places.filter_map(|place| taken.insert((paths.clone(), place), *line));
+            let earlier: Vec<usize> = earlier.filter(|it| it != line).collect();
             if let Some(other) = earlier.first() {
                 let why = format!(
                     "conflicts with line {other}, which is about the same topic: remove one of the two"
@@ -228,14 +222,9 @@ fn section_name(kind: NoteKind) -> &'static str {
 /// Renders these rules as a file.
 pub fn render_rules(team: &TeamRules) -> String {
     let mut text = format!("{TITLE}\n\n");
-    if team.remarks.is_empty() {
-        text.push_str(REMARKS);
-        text.push('\n');
-    }
-    for remark in &team.remarks {
-        text.push_str(remark);
-        text.push('\n');
-    }
+    let remarks =
+        if team.remarks.is_empty() { REMARKS.to_owned() } else { team.remarks.join("\n") };
+    let _ = writeln!(text, "{remarks}");
     let mut rules: Vec<&TeamRule> = team.rules.iter().collect();
     rules.sort_by_cached_key(|rule| {
         (rule.kind, normalize_for_comparison(&rule.text), rule.text.clone(), rule.paths.clone())

@@ -148,7 +148,9 @@ impl<'a> PromptMixer<'a> {
             let others = &self.by_language[prompt.lang.as_str()];
             let other = &self.prompts[*numbers.pick(others)];
             let is_rule = |mark: &&PromptMark| {
-                mark.kind != RETRACTION && mark.span.len() < 120 && !other.text[mark.span.clone()].contains('\n')
+                mark.kind != RETRACTION
+                    && mark.span.len() < 120
+                    && !other.text[mark.span.clone()].contains('\n')
             };
             let Some(mark) = other.marks.iter().find(is_rule) else { continue };
             list.text += &if numbered { format!("{number}. ") } else { "- ".to_owned() };

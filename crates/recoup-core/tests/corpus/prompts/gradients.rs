@@ -336,13 +336,7 @@ impl TrainingPass<'_> {
             sum.parameters[PROMPT_AT + PROMPT_OUTPUTS * WIDTH + output] += slope;
         }
         self.learn_spans(
-            lesson,
-            &tags,
-            vectors,
-            &pooled,
-            &mut gradients,
-            &mut pooled_gradient,
-            sum,
+            lesson, &tags, vectors, &pooled, &mut gradients, &mut pooled_gradient, sum,
         );
         let along: Vec<f32> = vectors.iter().map(|vector| dot(vector, &pooled_gradient)).collect();
         let mean: f32 = along.iter().zip(&shares).map(|(it, share)| it * share).sum();

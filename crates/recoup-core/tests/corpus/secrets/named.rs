@@ -34,46 +34,16 @@ const NOTATIONS: &[(&str, &str)] = &[
 ];
 
 const NAMES: &[&str] = &[
-    "password",
-    "PASSWORD",
-    "db_password",
-    "passwd",
-    "pwd",
-    "secret",
-    "SECRET_KEY",
-    "client_secret",
-    "clientSecret",
-    "api_key",
-    "apikey",
-    "API_KEY",
-    "apiKey",
-    "access_token",
-    "accessToken",
-    "auth_token",
-    "AWS_SECRET_ACCESS_KEY",
-    "private_key",
-    "passphrase",
-    "bearer",
-    "DB_PASS",
-    "encryption_key",
-    "refresh_token",
-    "GITHUB_TOKEN",
+    "password", "PASSWORD", "db_password", "passwd", "pwd", "secret", "SECRET_KEY",
+    "client_secret", "clientSecret", "api_key", "apikey", "API_KEY", "apiKey", "access_token",
+    "accessToken", "auth_token", "AWS_SECRET_ACCESS_KEY", "private_key", "passphrase", "bearer",
+    "DB_PASS", "encryption_key", "refresh_token", "GITHUB_TOKEN",
 ];
 
 /// From what people choose to what generators make.
 const VALUES: &[&str] = &[
-    "secret123",
-    "hunter2",
-    "Tr0ub4dor&3",
-    "S3cr3t!pa55",
-    "letmein99",
-    "{a12}",
-    "{a24}",
-    "{h32}",
-    "{h64}",
-    "{b40}",
-    "p@ssw0rd",
-    "Winter2024!",
+    "secret123", "hunter2", "Tr0ub4dor&3", "S3cr3t!pa55", "letmein99", "{a12}", "{a24}", "{h32}",
+    "{h64}", "{b40}", "p@ssw0rd", "Winter2024!",
 ];
 
 /// Whole texts, each with its secret.

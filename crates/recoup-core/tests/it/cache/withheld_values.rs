@@ -70,9 +70,7 @@ fn a_credential_is_one_whether_it_has_letters_alone_or_begins_like_a_path() {
         assert!(values.detect(redacted.as_bytes()).is_none(), "{redacted}");
     }
     for line in [
-        "swordfishes swim",
-        "a-swordfish2",
-        "cd /Work8Xq2LmNp/src",
+        "swordfishes swim", "a-swordfish2", "cd /Work8Xq2LmNp/src",
         "cat /home/somebody/.config/key-2.json",
     ] {
         assert_eq!(values.detect(line.as_bytes()), None, "{line}");

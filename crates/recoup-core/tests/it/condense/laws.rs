@@ -29,30 +29,9 @@ pub(super) fn any_json() -> impl Strategy<Value = Value> {
 
 pub(super) fn name() -> impl Strategy<Value = String> {
     let known = [
-        "verdict",
-        "status",
-        "severity_counts",
-        "findings",
-        "results",
-        "files",
-        "matches",
-        "id",
-        "severity",
-        "file",
-        "path",
-        "location",
-        "line",
-        "message",
-        "query",
-        "confidence",
-        "top_match",
-        "description",
-        "runs",
-        "version",
-        "testsuite",
-        "tests",
-        "reason",
-        "type",
+        "verdict", "status", "severity_counts", "findings", "results", "files", "matches", "id",
+        "severity", "file", "path", "location", "line", "message", "query", "confidence",
+        "top_match", "description", "runs", "version", "testsuite", "tests", "reason", "type",
         "data",
     ];
     prop_oneof![4 => proptest::sample::select(known.to_vec()).prop_map(str::to_owned), 1 => ".{0,6}"]

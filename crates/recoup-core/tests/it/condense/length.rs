@@ -59,13 +59,8 @@ fn a_budget_of_tokens_holds_for_the_input_itself_too() {
 
 /// One report of each tool, as the tool itself wrote it.
 const REPORTS: [&str; 7] = [
-    "cargo-errors.jsonl",
-    "cargo-tests.jsonl",
-    "eslint.json",
-    "eslint.sarif",
-    "junit-junit2json.json",
-    "pytest.json",
-    "ripgrep.jsonl",
+    "cargo-errors.jsonl", "cargo-tests.jsonl", "eslint.json", "eslint.sarif",
+    "junit-junit2json.json", "pytest.json", "ripgrep.jsonl",
 ];
 
 #[test]

@@ -34,12 +34,8 @@ fn write(dir: &Path, file: &str) {
 }
 
 const PRECIOUS: [&str; 6] = [
-    "exp1/results/run1.csv",
-    "exp1/agents/planner.py",
-    ".cfg/results/z",
-    "plots/results/fig.json",
-    "won/WINNER/photo.png",
-    "notes/winner_agent",
+    "exp1/results/run1.csv", "exp1/agents/planner.py", ".cfg/results/z", "plots/results/fig.json",
+    "won/WINNER/photo.png", "notes/winner_agent",
 ];
 
 #[test]

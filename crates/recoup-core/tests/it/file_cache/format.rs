@@ -116,15 +116,9 @@ fn whole_seconds_count_when_another_program_changed_them() {
 fn what_is_not_parseable_is_nothing_and_stays() {
     let scene = Scene::new();
     for contents in [
-        "not json",
-        "[]",
-        "{}",
-        r#"{"value":"a"}"#,
-        r#"{"expires_at":0}"#,
-        r#"{"value":7,"expires_at":0}"#,
-        r#"{"value":"a","expires_at":"0"}"#,
-        r#"{"value":"a","expires_at":null}"#,
-        r#"{"value":"half of i"#,
+        "not json", "[]", "{}", r#"{"value":"a"}"#, r#"{"expires_at":0}"#,
+        r#"{"value":7,"expires_at":0}"#, r#"{"value":"a","expires_at":"0"}"#,
+        r#"{"value":"a","expires_at":null}"#, r#"{"value":"half of i"#,
         r#"{"value":"a","expires_at":0} and more"#,
     ] {
         scene.put("key", contents);

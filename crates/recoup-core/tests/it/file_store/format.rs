@@ -103,13 +103,7 @@ fn keys_that_look_like_our_own_names_are_keys() {
     let scene = Scene::new();
     let longest = "k".repeat(128);
     let mut keys = [
-        ".recoup",
-        "-",
-        "tenant",
-        "x",
-        "x.json",
-        "x.json.tmp",
-        "x.json.tmp-recoup-AbC12345",
+        ".recoup", "-", "tenant", "x", "x.json", "x.json.tmp", "x.json.tmp-recoup-AbC12345",
         &longest,
     ];
     keys.sort_unstable();

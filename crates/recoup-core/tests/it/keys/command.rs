@@ -119,15 +119,8 @@ fn parts_have_names_and_never_a_variables_value() {
     assert_eq!(
         names,
         [
-            "executable",
-            "directory",
-            "env LANG",
-            "env MODEL",
-            "stdin",
-            "sources",
-            "terminal",
-            "extra",
-            "arguments"
+            "executable", "directory", "env LANG", "env MODEL", "stdin", "sources", "terminal",
+            "extra", "arguments"
         ]
     );
     let arguments = parts.last().unwrap();

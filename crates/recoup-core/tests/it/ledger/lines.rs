@@ -24,12 +24,7 @@ pub(super) fn assert_passed_over(bytes: &[u8]) {
 #[test]
 fn garbage_is_passed_over() {
     let garbage: [&[u8]; 7] = [
-        b"\n",
-        b"\n\n\n",
-        b"garbage\n",
-        b"\0\0\0\0\0\0\0\0\n",
-        b"\xff\xfe\xff\n",
-        b"1 2 3 4 5 6\n",
+        b"\n", b"\n\n\n", b"garbage\n", b"\0\0\0\0\0\0\0\0\n", b"\xff\xfe\xff\n", b"1 2 3 4 5 6\n",
         b"1 hit 1 result global a/b\n",
     ];
     for bytes in garbage {

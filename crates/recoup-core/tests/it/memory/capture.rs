@@ -39,8 +39,7 @@ fn none_is_kept(prompts: &[&str]) {
 /// Of each of these exactly that is kept.
 fn all_are_kept(prompts: &[(&str, &str)]) {
     let is_wrong = |(prompt, statement): &&(&str, &str)| kept(prompt) != [*statement];
-    let wrong: Vec<_> =
-        prompts.iter().filter(is_wrong).map(|it| (it.0, kept(it.0))).collect();
+    let wrong: Vec<_> = prompts.iter().filter(is_wrong).map(|it| (it.0, kept(it.0))).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
@@ -137,58 +136,12 @@ fn a_beginning_alone_says_nothing() {
 
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "from now on",
-        "always",
-        "never",
-        "don't ever",
-        "no,",
-        "please",
-        "I",
-        "you",
-        "we use",
-        "you should not",
-        "stop using",
-        "I prefer",
-        "tabs",
-        "pnpm",
-        "`make test`",
-        "src/legacy/",
-        "in all my projects",
-        "here",
-        "?",
-        ".",
-        "!",
-        "\n",
-        "\n\n",
-        "- ",
-        ":",
-        "\"",
-        "'",
-        "`",
-        "```",
-        "<private>",
-        "</private>",
-        "<system-reminder>",
-        "[10:02] Ann:",
-        "> ",
-        "ok so",
-        "必ず",
-        "不要",
-        "を使って",
-        "。",
-        "🙏",
-        "because",
-        "instead of npm",
-        ",",
-        "the docs say",
-        "ß",
-        "İ",
-        "’",
-        "=>",
-        "{",
-        "i don't want you to",
-        "push to main",
-        "why did you",
+        "from now on", "always", "never", "don't ever", "no,", "please", "I", "you", "we use",
+        "you should not", "stop using", "I prefer", "tabs", "pnpm", "`make test`", "src/legacy/",
+        "in all my projects", "here", "?", ".", "!", "\n", "\n\n", "- ", ":", "\"", "'", "`",
+        "```", "<private>", "</private>", "<system-reminder>", "[10:02] Ann:", "> ", "ok so",
+        "必ず", "不要", "を使って", "。", "🙏", "because", "instead of npm", ",", "the docs say",
+        "ß", "İ", "’", "=>", "{", "i don't want you to", "push to main", "why did you",
     ]);
     prop::collection::vec(piece, 0..25).prop_map(|all| all.join(" "))
 }

@@ -509,23 +509,12 @@ proptest! {
 
 /// Commands with a password at `V`.
 const SLOTS: &[&str] = &[
-    "mysql -uroot -pV shop",
-    "curl -u me:V https://x.example",
-    "sshpass -p 'V' ssh host",
-    "docker login -u me -p V",
-    "redis-cli -a V ping",
-    "sqlplus me/V@db",
-    "openssl rsa -passin pass:V -in k.pem",
-    "gpg --passphrase V -c file",
-    "htpasswd -cb .htpasswd me V",
-    "ldapsearch -x -w V -b dc=x",
-    "smbclient //fs/x -U me%V",
-    "az login -u me -p V",
-    "mongosh -u me -p V db",
-    "tool --password = V go",
-    "tool --token V go",
-    "PGPASSWORD=V psql -h db",
-    "sh -c 'mysql -pV shop'",
+    "mysql -uroot -pV shop", "curl -u me:V https://x.example", "sshpass -p 'V' ssh host",
+    "docker login -u me -p V", "redis-cli -a V ping", "sqlplus me/V@db",
+    "openssl rsa -passin pass:V -in k.pem", "gpg --passphrase V -c file",
+    "htpasswd -cb .htpasswd me V", "ldapsearch -x -w V -b dc=x", "smbclient //fs/x -U me%V",
+    "az login -u me -p V", "mongosh -u me -p V db", "tool --password = V go", "tool --token V go",
+    "PGPASSWORD=V psql -h db", "sh -c 'mysql -pV shop'",
 ];
 
 #[test]

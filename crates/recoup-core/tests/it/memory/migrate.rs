@@ -141,19 +141,8 @@ fn of_the_second_version() -> Scene {
 fn rows_of_the_second_version(path: &Path) -> Vec<String> {
     let database = Connection::open(path).unwrap();
     let tables = [
-        "notes",
-        "words",
-        "evidence",
-        "events",
-        "episodes",
-        "lessons",
-        "sightings",
-        "givings",
-        "checkpoints",
-        "sweeps",
-        "notices",
-        "pauses",
-        "settings",
+        "notes", "words", "evidence", "events", "episodes", "lessons", "sightings", "givings",
+        "checkpoints", "sweeps", "notices", "pauses", "settings",
     ];
     let rows = |table| {
         let mut select = database.prepare(&format!("SELECT * FROM {table}")).unwrap();

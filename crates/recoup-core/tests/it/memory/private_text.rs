@@ -41,15 +41,8 @@ fn in_doubt_a_text_is_private() {
 #[test]
 fn what_only_looks_like_the_tag_stays() {
     for text in [
-        "class A < private",
-        "if a < private { b }",
-        "Vec<PrivateKey>",
-        "<private-note>x</private-note>",
-        "<privates>",
-        "the private field",
-        "a < b",
-        "<",
-        "</",
+        "class A < private", "if a < private { b }", "Vec<PrivateKey>",
+        "<private-note>x</private-note>", "<privates>", "the private field", "a < b", "<", "</",
         "<priv",
     ] {
         assert_eq!(without_private(text), text);

@@ -93,9 +93,7 @@ fn a_mere_look_is_not() {
 fn the_same_command_again_is_not() {
     let error = "Error: listen EADDRINUSE: address already in use";
     for again in [
-        "npm start 2>&1",
-        "npm start > out.log",
-        "npm start --verbose",
+        "npm start 2>&1", "npm start > out.log", "npm start --verbose",
         "npm start && git commit -m done",
     ] {
         assert_eq!(lesson("npm start", error, again), None, "{again}");

@@ -319,18 +319,8 @@ proptest! {
 
 /// Values of families, and what is said beside them.
 const WORDS: [&str; 12] = [
-    "yarn",
-    "pnpm",
-    "jest",
-    "vitest",
-    "tabs",
-    "spaces",
-    "semicolons",
-    "var",
-    "mocks",
-    "python",
-    "typescript",
-    "web",
+    "yarn", "pnpm", "jest", "vitest", "tabs", "spaces", "semicolons", "var", "mocks", "python",
+    "typescript", "web",
 ];
 
 /// What stands before each word.

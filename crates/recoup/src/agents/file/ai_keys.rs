@@ -142,12 +142,7 @@ pub(super) static AI_KEYS: [AgentKey; 28] = [
     }),
     key("toolOutput", "{enabled, storeDir, maxChunks, …}", |reader, key, node| {
         const KNOWN: [&str; 6] = [
-            "enabled",
-            "storeDir",
-            "maxChunks",
-            "overlapPercent",
-            "avgLineBytesThreshold",
-            "models",
+            "enabled", "storeDir", "maxChunks", "overlapPercent", "avgLineBytesThreshold", "models",
         ];
         for (name, node) in reader.values.table(key, node).into_iter().flatten() {
             let full = format!("{key}.{name}");

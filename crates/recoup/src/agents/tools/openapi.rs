@@ -21,13 +21,7 @@ const MAX_SCHEMA_REFERENCES: usize = 200;
 const MAX_ARGUMENT_LEN: usize = 64;
 /// Headers that are no arguments: those of HTTP itself, and those that OpenAPI leaves to others.
 const RESERVED_HEADERS: [&str; 8] = [
-    "accept",
-    "authorization",
-    "connection",
-    "content-length",
-    "content-type",
-    "cookie",
-    "host",
+    "accept", "authorization", "connection", "content-length", "content-type", "cookie", "host",
     "transfer-encoding",
 ];
 

@@ -232,22 +232,12 @@ mod tests {
     #[test]
     fn help_and_wrong_usage_are_left_to_the_whole_tree() {
         for line in [
-            "recoup",
-            "recoup cache",
-            "recoup cache --scope global get --key abc",
-            "recoup cache get --help",
-            "recoup cache get --key a --bogus",
-            "recoup exec",
-            "recoup exec --help",
-            "recoup exec --refresh --no-cache true",
-            "recoup early-exit check",
-            "recoup early-exit check s t",
-            "recoup mcp",
-            "recoup mcp --with-hooks",
-            "recoup mcp proxy",
-            "recoup mcp proxy --http 1 -- x",
-            "recoup mcp proxy --help",
-            "recoup cache set --key a",
+            "recoup", "recoup cache", "recoup cache --scope global get --key abc",
+            "recoup cache get --help", "recoup cache get --key a --bogus", "recoup exec",
+            "recoup exec --help", "recoup exec --refresh --no-cache true",
+            "recoup early-exit check", "recoup early-exit check s t", "recoup mcp",
+            "recoup mcp --with-hooks", "recoup mcp proxy", "recoup mcp proxy --http 1 -- x",
+            "recoup mcp proxy --help", "recoup cache set --key a",
         ] {
             assert!(RecoupCommand::parse_hot(&split(line)).is_none(), "{line}");
         }

@@ -104,7 +104,8 @@ fn record_prompt(
     let of =
         EventDetails { call: heard.once.as_deref(), subject: Some(&heard.print), detail: None };
     let re_ask = heard.reading.re_ask.then_some(heard.text.as_str());
-    let recorded = user_statement::record_prompt(transaction, of, re_ask, &heard.reading.statements)?;
+    let recorded =
+        user_statement::record_prompt(transaction, of, re_ask, &heard.reading.statements)?;
     let Some(recorded) = recorded else { return Ok(None) };
     let mut retracted = heard.retraction.map_or(Ok(Vec::new()), |how| transaction.retract(how))?;
     // A script can't retract what a person said.
@@ -185,11 +186,7 @@ fn queue_statements(context: &HookContext<'_>, heard: ParsedPrompt, why: &Error)
 
 /// Queues each possible statement for the model, if the user has agreed to that. Its verdict "no
 /// statement" is final.
-fn queue_judge_job(
-    context: &HookContext<'_>,
-    reading: &PromptReading,
-    recorded: &[RecordOutcome],
-) {
+fn queue_judge_job(context: &HookContext<'_>, reading: &PromptReading, recorded: &[RecordOutcome]) {
     let is_doubtful = |note: &Note| reading.doubtful().any(|it| it.text == note.text);
     let kept = recorded.iter().filter_map(|it| match it {
         RecordOutcome::Stored { note, .. } if !is_doubtful(note) => {

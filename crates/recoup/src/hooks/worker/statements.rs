@@ -6,11 +6,10 @@ use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
 use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::read_prompt;
 use recoup_core::memory::capture::transcript::{EntryKind, TranscriptEntry};
-use recoup_core::memory::judge::{JudgeCandidate, JudgeVerdict, MOST_CANDIDATES};
 use recoup_core::memory::guard::private_text::PublicText;
+use recoup_core::memory::judge::{JudgeCandidate, JudgeVerdict, MOST_CANDIDATES};
 use recoup_core::memory::{
-    EventDetails, EventOrigin, EventTransaction, NoteId, NoteScope, RecordOutcome,
-    Statement,
+    EventDetails, EventOrigin, EventTransaction, NoteId, NoteScope, RecordOutcome, Statement,
 };
 
 use super::MemoryWorker;
@@ -88,9 +87,7 @@ fn apply_verdict(
                 Some(RecordOutcome::Confirmed { .. }) | None => Ok(()),
             }
         }
-        (JudgeVerdict::Nothing, JudgeQuestion::Doubtful(said)) => {
-            transaction.drop_candidate(said)
-        }
+        (JudgeVerdict::Nothing, JudgeQuestion::Doubtful(said)) => transaction.drop_candidate(said),
         (JudgeVerdict::Keep(_), JudgeQuestion::Kept { .. }) | (JudgeVerdict::Undecided(_), _) => {
             Ok(())
         }
@@ -156,9 +153,7 @@ pub(super) fn preserve_doubtful(
 }
 
 /// Prompts of the main conversation, with their times.
-fn prompts(
-    entries: &[TranscriptEntry],
-) -> impl Iterator<Item = (&PublicText, Option<Timestamp>)> {
+fn prompts(entries: &[TranscriptEntry]) -> impl Iterator<Item = (&PublicText, Option<Timestamp>)> {
     entries.iter().filter(|entry| entry.agent.is_none()).filter_map(|entry| match &entry.what {
         EntryKind::Prompt(prompt) => Some((prompt, entry.at)),
         _ => None,

@@ -239,7 +239,9 @@ impl MemoryWorker<'_> {
                 continue;
             }
             match &mut entry.what {
-                EntryKind::Prompt(text) => *text = text.clone().reduced_by(|it| self.hidden.redact(it)),
+                EntryKind::Prompt(text) => {
+                    *text = text.clone().reduced_by(|it| self.hidden.redact(it))
+                }
                 EntryKind::Words(text) | EntryKind::SubAgent(text) => redact(text),
                 EntryKind::Outcome(outcome) => redact(&mut outcome.output),
                 EntryKind::Call(ToolCall { action: ToolAction::Shell(line), .. }) => {

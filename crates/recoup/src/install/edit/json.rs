@@ -69,9 +69,7 @@ impl JsonFile {
         };
         if !matches!(root.kind, JsonSyntaxKind::Object(_)) {
             return Err(SettingsSyntaxError::at(
-                &text,
-                root.span.start,
-                "expected an object here: { … }",
+                &text, root.span.start, "expected an object here: { … }",
             ));
         }
         let style = JsonStyle::of(&text, &root);

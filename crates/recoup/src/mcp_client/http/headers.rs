@@ -141,11 +141,8 @@ mod tests {
         assert_eq!(
             shown(&standard_headers(&call, "2026-07-28", &tools)),
             [
-                "mcp-method: tools/call",
-                "mcp-name: look",
-                "mcp-param-n: 3",
-                "mcp-param-region: =?base64?WsO8cmljaA==?=",
-                "mcp-protocol-version: 2026-07-28",
+                "mcp-method: tools/call", "mcp-name: look", "mcp-param-n: 3",
+                "mcp-param-region: =?base64?WsO8cmljaA==?=", "mcp-protocol-version: 2026-07-28",
             ]
         );
         let older = standard_headers(&call, "2025-11-25", &tools);

@@ -149,15 +149,8 @@ fn a_database_of_a_newer_version() {
 fn pipes_in_place_of_files_are_not_waited_for() {
     let home = used();
     for name in [
-        "memory.db",
-        "cache.db",
-        "config.toml",
-        "logs/hooks.log",
-        "trust.json",
-        "judge.json",
-        "queue/abc/lock",
-        "queue/abc/1-a.0.json",
-        "ledger/x/open.log",
+        "memory.db", "cache.db", "config.toml", "logs/hooks.log", "trust.json", "judge.json",
+        "queue/abc/lock", "queue/abc/1-a.0.json", "ledger/x/open.log",
     ] {
         let path = home.recoup().join(name);
         for sidecar in ["-wal", "-shm"] {
@@ -166,11 +159,8 @@ fn pipes_in_place_of_files_are_not_waited_for() {
         pipe(&path);
     }
     for name in [
-        ".claude/settings.json",
-        ".claude.json",
-        ".codex/config.toml",
-        ".pi/agent/extensions/recoup.ts",
-        ".pi/agent/mcp.json",
+        ".claude/settings.json", ".claude.json", ".codex/config.toml",
+        ".pi/agent/extensions/recoup.ts", ".pi/agent/mcp.json",
     ] {
         pipe(&home.path(name));
     }

@@ -36,20 +36,8 @@ fn each_line_has_its_place() {
     assert_eq!(
         names,
         [
-            "program",
-            "configuration",
-            "permissions",
-            "disk",
-            "memory",
-            "cache",
-            "ledger",
-            "installed",
-            "hooks",
-            "mcp",
-            "synced",
-            "worker",
-            "log",
-            "judge"
+            "program", "configuration", "permissions", "disk", "memory", "cache", "ledger",
+            "installed", "hooks", "mcp", "synced", "worker", "log", "judge"
         ],
         "{text}"
     );

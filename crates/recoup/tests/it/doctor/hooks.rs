@@ -175,15 +175,8 @@ fn codex_must_be_told_that_it_may() {
     let line = format!("{RECOUP} hook --client codex");
     let hook = json!({"type": "command", "command": line, "timeout": 3});
     let events = [
-        "SessionStart",
-        "UserPromptSubmit",
-        "PreToolUse",
-        "PostToolUse",
-        "SubagentStart",
-        "SubagentStop",
-        "PreCompact",
-        "Stop",
-        "SessionEnd",
+        "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart",
+        "SubagentStop", "PreCompact", "Stop", "SessionEnd",
     ];
     let path = write(&home, ".codex/hooks.json", settings(&events, &hook).to_string());
     let first = report(&home, 0);
@@ -199,15 +192,8 @@ fn codex_must_be_told_that_it_may() {
         write(&home, ".codex/config.toml", all);
     };
     let names = [
-        "session_start",
-        "user_prompt_submit",
-        "pre_tool_use",
-        "post_tool_use",
-        "subagent_start",
-        "subagent_stop",
-        "pre_compact",
-        "stop",
-        "session_end",
+        "session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "subagent_start",
+        "subagent_stop", "pre_compact", "stop", "session_end",
     ];
     state(&names[..7]);
     assert_eq!(report(&home, 0).has("hooks", "not-allowed", "warn")["facts"]["waiting"], 2);

@@ -62,11 +62,8 @@ fn a_cache_that_is_none_of_ours_is_to_be_moved_away() {
 fn what_a_shell_makes_of_a_path_is_known_or_seen() {
     let machine = Machine::new();
     for line_ in [
-        "$HOME/bin/recoup hook",
-        "~/bin/recoup hook",
-        "\"$HOME\"/bin/recoup hook",
-        "${HOME}/bin/recoup hook",
-        "$TOOLS/recoup hook",
+        "$HOME/bin/recoup hook", "~/bin/recoup hook", "\"$HOME\"/bin/recoup hook",
+        "${HOME}/bin/recoup hook", "$TOOLS/recoup hook",
     ] {
         machine.write(SETTINGS, settings(&EVENTS, &line(line_)).to_string());
         let mut command = machine.command(&["doctor", "--json"]);

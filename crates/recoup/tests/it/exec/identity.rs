@@ -213,8 +213,7 @@ fn a_program_replaced_with_equal_size_and_time_runs_again() {
 #[test]
 fn the_interpreter_of_a_script_counts() {
     for shebang in [
-        "#!HOME/one/interpreter",
-        "#!/usr/bin/env interpreter",
+        "#!HOME/one/interpreter", "#!/usr/bin/env interpreter",
         "#!/usr/bin/env -S A=1 interpreter -x",
     ] {
         let home = Home::new();

@@ -5,10 +5,7 @@ use crate::support::Home;
 
 /// Prompts that people type while they work. Each was once given to the next session as a rule.
 const TASKS: [&str; 5] = [
-    "we are in a hurry",
-    "CI fails on node 18",
-    "in src/orders.py",
-    "return an empty list",
+    "we are in a hurry", "CI fails on node 18", "in src/orders.py", "return an empty list",
     "set up CI: lint, test, build",
 ];
 
@@ -61,27 +58,12 @@ fn a_notice_says_how_to_take_it_back() {
 #[test]
 fn forget_that_retires_what_the_notice_named() {
     for words in [
-        "forget that",
-        "No, forget that!",
-        "please don't remember that",
-        "don't put that in your memory",
-        "ok, keep that between us please",
-        "don't remember any of that",
-        "forget that rule",
-        "undo",
-        "vergiss das bitte",
-        "bitte nicht merken",
-        "Bitte nicht speichern!",
-        "mach das rückgängig",
-        "rückgängig",
-        "oublie ça",
-        "olvida eso",
-        "esquece isso",
-        "dimenticalo",
-        "忘掉这个",
-        "不要记住这个",
-        "それは忘れて",
-        "それは覚えなくていい",
+        "forget that", "No, forget that!", "please don't remember that",
+        "don't put that in your memory", "ok, keep that between us please",
+        "don't remember any of that", "forget that rule", "undo", "vergiss das bitte",
+        "bitte nicht merken", "Bitte nicht speichern!", "mach das rückgängig", "rückgängig",
+        "oublie ça", "olvida eso", "esquece isso", "dimenticalo", "忘掉这个", "不要记住这个",
+        "それは忘れて", "それは覚えなくていい",
     ] {
         let home = Home::new();
         let talk = Talk::new(&home, "one");
@@ -121,8 +103,7 @@ fn an_opt_out_with_more_behind_it_takes_nothing_back() {
     let talk = Talk::new(&home, "one");
     talk.says("from now on use pnpm");
     for words in [
-        "don't remember that port",
-        "off the record: staging runs on port 8443",
+        "don't remember that port", "off the record: staging runs on port 8443",
         "undo the last commit",
     ] {
         talk.says(words).is_silent();

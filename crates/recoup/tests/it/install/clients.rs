@@ -140,28 +140,15 @@ fn moved_directories_are_followed() {
     let machine = Machine::new();
     let moved = |name: &str| machine.path("elsewhere").join(name);
     let mut command = machine.command(&[
-        "init",
-        "--yes",
-        "--client",
-        "claude-code",
-        "--client",
-        "codex",
-        "--client",
-        "pi",
-        "--client",
-        "zed",
+        "init", "--yes", "--client", "claude-code", "--client", "codex", "--client", "pi",
+        "--client", "zed",
     ]);
     command.env("CLAUDE_CONFIG_DIR", moved("claude")).env("CODEX_HOME", moved("codex"));
     command.env("PI_CODING_AGENT_DIR", moved("pi")).env("XDG_CONFIG_HOME", moved("config"));
     crate::support::finish(&mut command).expect(0);
     for file in [
-        "claude/settings.json",
-        "claude/.claude.json",
-        "codex/hooks.json",
-        "codex/config.toml",
-        "pi/extensions/recoup.ts",
-        "pi/mcp.json",
-        "config/zed/settings.json",
+        "claude/settings.json", "claude/.claude.json", "codex/hooks.json", "codex/config.toml",
+        "pi/extensions/recoup.ts", "pi/mcp.json", "config/zed/settings.json",
     ] {
         assert!(moved(file).is_file(), "{file}");
     }

@@ -69,14 +69,8 @@ fn files_that_the_team_gets_hold_no_path_of_this_machine() {
     );
     let home = machine.path("").display().to_string();
     let files = [
-        ".codex/hooks.json",
-        ".codex/config.toml",
-        ".pi/extensions/recoup.ts",
-        ".pi/mcp.json",
-        ".cursor/mcp.json",
-        ".vscode/mcp.json",
-        ".zed/settings.json",
-        ".gemini/settings.json",
+        ".codex/hooks.json", ".codex/config.toml", ".pi/extensions/recoup.ts", ".pi/mcp.json",
+        ".cursor/mcp.json", ".vscode/mcp.json", ".zed/settings.json", ".gemini/settings.json",
         "opencode.json",
     ];
     for file in files {

@@ -88,13 +88,9 @@ fn names_that_are_there_twice_are_taken_out_twice() {
 #[test]
 fn a_line_that_says_more_stays() {
     for line in [
-        "recoup hook --client claude-code>/dev/null",
-        "recoup hook 2>/tmp/log",
-        "recoup hook --client `cat x`",
-        "recoup hook --client \"$(cat x)\"",
-        "command recoup hook",
-        "direnv exec . recoup hook",
-        "nix run github:me/recoup -- hook",
+        "recoup hook --client claude-code>/dev/null", "recoup hook 2>/tmp/log",
+        "recoup hook --client `cat x`", "recoup hook --client \"$(cat x)\"", "command recoup hook",
+        "direnv exec . recoup hook", "nix run github:me/recoup -- hook",
     ] {
         let hook = json!([{ "hooks": [{ "type": "command", "command": line }] }]);
         let machine = Machine::with_settings(json!({ "hooks": { "Stop": hook } }).to_string());

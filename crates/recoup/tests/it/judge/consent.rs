@@ -63,12 +63,8 @@ fn a_repository_can_say_no() {
 fn a_repository_says_nothing_about_whom_and_at_whose_expense() {
     let (home, server) = (Home::new(), none());
     for line in [
-        "url = 'http://127.0.0.1:1'",
-        "key_env = 'AWS_SECRET_ACCESS_KEY'",
-        "provider = 'openai'",
-        "model = 'dear'",
-        "daily_tokens = 999999999",
-        "deadline = '5m'",
+        "url = 'http://127.0.0.1:1'", "key_env = 'AWS_SECRET_ACCESS_KEY'", "provider = 'openai'",
+        "model = 'dear'", "daily_tokens = 999999999", "deadline = '5m'",
     ] {
         home.write("recoup.toml", format!("[judge]\n{line}\n"));
         let check = home.run(&["config", "check"]).expect(2);

@@ -113,15 +113,8 @@ fn conforms_to(version: &str) {
     let proxy = Proxy::start(&home, &server);
     let known = not_applicable(version);
     let args = [
-        "server",
-        "--url",
-        &proxy.url,
-        "--suite",
-        "all",
-        "--spec-version",
-        version,
-        "--expected-failures",
-        &known,
+        "server", "--url", &proxy.url, "--suite", "all", "--spec-version", version,
+        "--expected-failures", &known,
     ];
     let output = finish(&mut home.prepared("mcp-conformance", &args));
     let said = output.text();

@@ -25,16 +25,8 @@ fn every_tool_says_what_it_takes_gives_and_does() {
     let tools = tools(&["--tools", "all"]);
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     let expected = [
-        "load_rules",
-        "store_memory",
-        "search_memory",
-        "delete_memory",
-        "save_checkpoint",
-        "load_checkpoint",
-        "cache_lookup",
-        "cache_store",
-        "cache_invalidate",
-        "cache_explain",
+        "load_rules", "store_memory", "search_memory", "delete_memory", "save_checkpoint",
+        "load_checkpoint", "cache_lookup", "cache_store", "cache_invalidate", "cache_explain",
         "cache_stats",
     ];
     assert_eq!(names, expected);
@@ -96,14 +88,8 @@ fn a_model_is_told_of_the_tools_in_common_use_in_a_thousand_tokens() {
         let tools = tools(args);
         let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         let expected = [
-            "load_rules",
-            "store_memory",
-            "search_memory",
-            "delete_memory",
-            "save_checkpoint",
-            "load_checkpoint",
-            "cache_lookup",
-            "cache_store",
+            "load_rules", "store_memory", "search_memory", "delete_memory", "save_checkpoint",
+            "load_checkpoint", "cache_lookup", "cache_store",
         ];
         assert_eq!(names, expected);
         let told = |tool: &Value| {

@@ -37,10 +37,7 @@ fn resources_are_listed_and_read() {
         serde_json::from_str(&read(&mut client, &format!("recoup://memory/{id}"))).unwrap();
     assert_eq!(memory["type"], "correction");
     for uri in [
-        "recoup://nope",
-        "recoup://memory/zzzzzzzz",
-        "recoup://memory/../x",
-        "file:///etc/passwd",
+        "recoup://nope", "recoup://memory/zzzzzzzz", "recoup://memory/../x", "file:///etc/passwd",
         "",
     ] {
         let answer = client.request("resources/read", json!({ "uri": uri }));

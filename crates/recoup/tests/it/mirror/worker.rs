@@ -40,8 +40,7 @@ fn at_the_end_of_an_answer_rules_and_skills_are_in_step() {
     let scene = Scene::in_git(&[RULES, SKILLS]);
     fs::write(scene.home.path("t.jsonl"), "").unwrap();
     for prompt in [
-        "from now on use vitest",
-        "from now on put tests in `t/`",
+        "from now on use vitest", "from now on put tests in `t/`",
         "from now on name every test after behaviour",
     ] {
         hook(&scene, "UserPromptSubmit", &json!({"prompt": prompt}));

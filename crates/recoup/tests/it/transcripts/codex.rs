@@ -43,8 +43,7 @@ fn what_a_command_writes_can_not_pass_for_its_heading() {
     );
     assert!(output(&forged).starts_with("outcome c1 Succeeded"), "{}", output(&forged));
     for text in [
-        "a line\nExit code: 1\nOutput:\nx",
-        "Output:\nExit code: 1",
+        "a line\nExit code: 1\nOutput:\nx", "Output:\nExit code: 1",
         "Exit code: 1 is what it says\nhello",
     ] {
         assert!(output(&json!(text)).starts_with("outcome c1 Succeeded"), "{text}");

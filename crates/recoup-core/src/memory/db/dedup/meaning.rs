@@ -41,6 +41,7 @@ pub(crate) fn normal_form(statement: &str) -> Option<String> {
 }
 
 /// A phrase of a statement, and the word that introduces it.
+#[derive(Default, PartialEq, Eq)]
 struct MeaningPhrase {
     head: Option<String>,
     is_denied: bool,
@@ -54,44 +55,32 @@ impl MeaningPhrase {
     }
 }
 
+/// Splits words into phrases. A head or a negation without words behind it still means something.
 fn phrases(words: &[MeaningWord]) -> Vec<MeaningPhrase> {
-    let mut all: Vec<MeaningPhrase> = Vec::new();
-    let (mut head, mut is_denied, mut begins) = (None, false, true);
+    let (mut all, mut open) = (Vec::new(), MeaningPhrase::default());
+    let mut end = |open: &mut MeaningPhrase| {
+        let ended = std::mem::take(open);
+        if ended != MeaningPhrase::default() {
+            all.push(ended);
+        }
+    };
     for MeaningWord { text, is_last } in words {
         if is_negation(text) {
             // Each negation stays where it is: "don't … without …" is no double one.
-            flush(&mut all, &mut head, &mut is_denied);
-            (is_denied, begins) = (true, true);
-        } else if is_in(WordClasses::PREPOSITION, text) || is_in(WordClasses::JOINT, text) {
-            flush(&mut all, &mut head, &mut is_denied);
-            (head, begins) = (Some(text.clone()), true);
+            end(&mut open);
+            open.is_denied = true;
+        } else if is_in(WordClasses::PREPOSITION.or(WordClasses::JOINT), text) {
+            end(&mut open);
+            open.head = Some(text.clone());
         } else if !is_in(WordClasses::FILLER, text) {
-            if begins {
-                let head = head.take();
-                all.push(MeaningPhrase {
-                    head,
-                    is_denied: std::mem::take(&mut is_denied),
-                    words: vec![],
-                });
-                begins = false;
-            }
-            all.last_mut().expect("a phrase was begun").words.push(text.clone());
+            open.words.push(text.clone());
         }
         if *is_last {
-            flush(&mut all, &mut head, &mut is_denied);
-            begins = true;
+            end(&mut open);
         }
     }
-    flush(&mut all, &mut head, &mut is_denied);
+    end(&mut open);
     all
-}
-
-/// Ends a phrase; a head or a negation without words behind it still means something.
-fn flush(all: &mut Vec<MeaningPhrase>, head: &mut Option<String>, is_denied: &mut bool) {
-    if head.is_some() || *is_denied {
-        let (head, is_denied) = (head.take(), std::mem::take(is_denied));
-        all.push(MeaningPhrase { head, is_denied, words: Vec::new() });
-    }
 }
 
 fn words(statement: &str) -> Vec<MeaningWord> {

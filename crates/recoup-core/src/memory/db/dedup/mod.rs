@@ -7,15 +7,13 @@ mod meaning;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
-use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::db::facets::{derive_topic, is_opposed, subject_keys};
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::{note_rows, recording};
-use crate::memory::model::note::{Note, NoteId, NoteScope, NoteStatus};
-use crate::memory::model::statement::normalize_for_comparison;
+use crate::memory::db::recording::{KEEPING, require_note};
+use crate::memory::db::{CachedSql as _, Memory, note_rows, recording};
+use crate::memory::model::{Note, NoteId, NoteScope, NoteStatus, normalize_for_comparison};
 
 pub(crate) use meaning::normal_form as meaning_of;
 
@@ -85,7 +83,7 @@ fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<DuplicateGroup>) {
         by_words.values().filter(|group| group.iter().any(|it| count_narrower(it, group) > 0));
     let mut subjects: Option<SubjectIndex<'_>> = None;
     for group in repeated {
-        let subjects = subjects.get_or_insert_with(|| SubjectIndex::of(notes));
+        let subjects = subjects.get_or_insert_with(|| index_subjects(notes));
         for narrow in group {
             let wide = group.iter().filter(|wide| is_covered(narrow, wide, subjects));
             // The widest of them: it is not covered itself.
@@ -129,24 +127,22 @@ fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
         && wide.trust() >= narrow.trust()
         && wide.topic == narrow.topic
         && !subjects_of(narrow)
-            .filter_map(|subject| subjects.0.get(&(&narrow.scope, subject)))
+            .filter_map(|subject| subjects.get(&(&narrow.scope, subject)))
             .flatten()
             .any(|other| between(other))
 }
 
-/// Index of notes by scope and subject: their own topic, and the subjects of their words.
-struct SubjectIndex<'a>(HashMap<(&'a NoteScope, String), Vec<&'a Note>>);
+/// Notes by scope and subject: their own topic, and the subjects of their words.
+type SubjectIndex<'a> = HashMap<(&'a NoteScope, String), Vec<&'a Note>>;
 
-impl<'a> SubjectIndex<'a> {
-    fn of(notes: &[&'a Note]) -> Self {
-        let mut index = Self(HashMap::new());
-        for note in notes {
-            for subject in subjects_of(note) {
-                index.0.entry((&note.scope, subject)).or_default().push(note);
-            }
+fn index_subjects<'a>(notes: &[&'a Note]) -> SubjectIndex<'a> {
+    let mut index = SubjectIndex::new();
+    for note in notes {
+        for subject in subjects_of(note) {
+            index.entry((&note.scope, subject)).or_default().push(note);
         }
-        index
     }
+    index
 }
 
 fn subjects_of(note: &Note) -> impl Iterator<Item = String> {
@@ -154,32 +150,30 @@ fn subjects_of(note: &Note) -> impl Iterator<Item = String> {
     own.into_iter().chain(subject_keys(&note.text).into_iter().flatten())
 }
 
-/// Merges duplicates in these scopes, or in all, within the caller's transaction.
-pub(crate) fn merge_duplicates(
-    connection: &Connection,
-    scopes: &[NoteScope],
-    now: Timestamp,
-) -> Result<Vec<DuplicateGroup>> {
-    let active = note_rows::find_many(connection, "status = 'active'", [])?;
-    let meant = |note: &Note| scopes.is_empty() || scopes.contains(&note.scope);
-    let notes: Vec<Note> = active.into_iter().map(|kept| kept.note).filter(meant).collect();
-    let mut found = duplicates(&notes);
-    for group in &mut found {
-        let stays = recording::require_note(connection, &group.stays.id)?;
-        let others = group.others.iter().map(|it| recording::require_note(connection, &it.id));
-        let others = others.collect::<Result<Vec<_>>>()?;
-        recording::supersede_all(connection, others, &group.stays.id, now)?;
-        let more: u64 = group.others.iter().map(|note| note.evidence).sum();
-        connection
-            .execute_cached(
-                "UPDATE notes SET evidence = evidence + ?2 WHERE row = ?1",
-                params![stays.row, more.cast_signed()],
-            )
-            .doing(recording::KEEPING)?;
-        recording::record_evidence(connection, &stays, "merged", None, now)?;
-        group.stays = recording::require_note(connection, &group.stays.id)?.note;
+impl Memory {
+    /// Merges notes that say the same in these scopes, or in all; returns the merged groups.
+    pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<DuplicateGroup>> {
+        let now = self.now();
+        let is_meant = |note: &Note| scopes.is_empty() || scopes.contains(&note.scope);
+        self.change_existing("cannot merge memories", |connection| {
+            let active = note_rows::find_many(connection, "status = 'active'", [])?;
+            let notes: Vec<Note> =
+                active.into_iter().map(|kept| kept.note).filter(is_meant).collect();
+            let mut found = duplicates(&notes);
+            for group in &mut found {
+                let others = group.others.iter().map(|it| require_note(connection, &it.id));
+                let others = others.collect::<Result<Vec<_>>>()?;
+                recording::supersede_all(connection, others, &group.stays.id, now)?;
+                let stays = require_note(connection, &group.stays.id)?;
+                let more: u64 = group.others.iter().map(|note| note.evidence).sum();
+                let sql = "UPDATE notes SET evidence = evidence + ?2 WHERE row = ?1";
+                connection.write(sql, params![stays.row, more.cast_signed()], KEEPING)?;
+                recording::record_evidence(connection, &stays, "merged", None, now)?;
+                group.stays = require_note(connection, &stays.note.id)?.note;
+            }
+            Ok(found)
+        })
     }
-    Ok(found)
 }
 
 /// Characters that make a part of a path a pattern.

@@ -5,11 +5,9 @@ use rusqlite::params;
 use crate::base::clock::Timestamp;
 use crate::base::text::shorten_text;
 use crate::error::Result;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::Memory;
-use crate::memory::db::transaction::EventTransaction;
+use crate::memory::db::{CachedSql as _, EventOrigin, EventTransaction, Memory};
 use crate::memory::guard::private_text::without_private;
-use crate::memory::model::note::NoteScope;
+use crate::memory::model::NoteScope;
 use crate::memory::model::note::words;
 use crate::secrets;
 
@@ -24,7 +22,7 @@ const NEARLY_MS: i64 = 60 * 60 * 1000;
 
 words! {
     /// Kinds of events. The user's text is never part of one.
-    MemoryEventKind: "event" {
+    MemoryEventKind: "invalid event" {
         /// A session began, or went on.
         Began = "began",
         /// The user typed something.
@@ -66,6 +64,11 @@ pub struct EventDetails<'a> {
 }
 
 impl<'a> EventDetails<'a> {
+    /// Creates details with a subject alone.
+    pub fn subject(subject: &'a str) -> Self {
+        Self { subject: Some(subject), ..Self::default() }
+    }
+
     /// Creates the details of a call.
     pub fn call(subject: &'a str, call: &'a str) -> Self {
         Self { subject: Some(subject), call: Some(call), detail: None }
@@ -77,10 +80,8 @@ impl Memory {
     pub fn session_scope(&self, session: &str) -> Result<Option<NoteScope>> {
         const SQL: &str = "SELECT scope FROM events WHERE session = ?1 AND scope IS NOT NULL
                            ORDER BY row DESC LIMIT 1";
-        let found: Option<Option<String>> = self.read(|connection| {
-            connection.find_cached(SQL, [session], |row| row.get(0)).doing(NOTING_EVENTS)
-        })?;
-        found.flatten().map(|scope| NoteScope::parse(&scope)).transpose()
+        let found = self.read(|connection| connection.find_value(SQL, [session], NOTING_EVENTS))?;
+        Ok(found.flatten())
     }
 }
 
@@ -92,33 +93,22 @@ impl EventTransaction<'_> {
         if self.is_known(what, of.call)? {
             return Ok(false);
         }
-        let it = self.occasion;
-        self.connection
-            .execute_cached(
-                SQL,
-                params![
-                    self.now.as_millis(),
-                    it.client.as_str(),
-                    it.session,
-                    it.context,
-                    it.scope.to_string(),
-                    what.as_str(),
-                    of.subject.map(storable_text),
-                    of.call,
-                    of.detail.map(storable_text),
-                ],
-            )
-            .doing(NOTING_EVENTS)?;
+        let EventOrigin { client, session, context, scope } = self.occasion;
+        let what = what.as_str();
+        let (subject, call) = (of.subject.map(storable_text), of.call);
+        let detail = of.detail.map(storable_text);
+        let values =
+            params![self.now, client, session, context, scope, what, subject, call, detail];
+        self.connection.write(SQL, values, NOTING_EVENTS)?;
         Ok(true)
     }
 
     fn is_known(&self, what: MemoryEventKind, call: Option<&str>) -> Result<bool> {
         let Some(call) = call else { return Ok(false) };
         // A fork has the calls of the session that it comes from.
-        let values = params![call, what.as_str(), self.occasion.scope.to_string()];
+        let values = params![call, what.as_str(), self.occasion.scope];
         let sql = "SELECT 1 FROM events WHERE call = ?1 AND what = ?2 AND scope = ?3";
-        let found = self.connection.find_cached(sql, values, |_| Ok(())).doing(NOTING_EVENTS)?;
-        Ok(found.is_some())
+        self.connection.has_row(sql, values, NOTING_EVENTS)
     }
 
     /// True if a prompt is known by its `print`, at about that time, in this session or in this
@@ -128,10 +118,8 @@ impl EventTransaction<'_> {
                            AND (scope = ?3 OR session = ?4)
                            AND (?5 IS NULL OR abs(at - ?5) <= ?6) LIMIT 1";
         let (what, it) = (MemoryEventKind::Prompted.as_str(), self.occasion);
-        let (scope, at) = (it.scope.to_string(), at.map(Timestamp::as_millis));
-        let values = params![what, print, scope, it.session, at, NEARLY_MS];
-        let found = self.connection.find_cached(SQL, values, |_| Ok(())).doing(NOTING_EVENTS)?;
-        Ok(found.is_some())
+        let values = params![what, print, it.scope, it.session, at, NEARLY_MS];
+        self.connection.has_row(SQL, values, NOTING_EVENTS)
     }
 
     /// True if a call is known to have run, successfully or not.
@@ -144,16 +132,11 @@ impl EventTransaction<'_> {
     pub fn begin_session(&self, how: &str) -> Result<()> {
         const SQL: &str =
             "INSERT INTO episodes (session, client, scope, began) VALUES (?1, ?2, ?3, ?4)
-                           ON CONFLICT (session) DO UPDATE SET ended = NULL, outcome = NULL";
+             ON CONFLICT (session) DO UPDATE SET ended = NULL, outcome = NULL";
         let it = self.occasion;
-        let (scope, now) = (it.scope.to_string(), self.now.as_millis());
-        let values = params![it.session, it.client.as_str(), scope, now];
-        self.connection.execute_cached(SQL, values).doing(NOTING_EVENTS)?;
-        self.record_event(
-            MemoryEventKind::Began,
-            EventDetails { subject: Some(how), ..EventDetails::default() },
-        )
-        .map(drop)
+        let values = params![it.session, it.client, it.scope, self.now];
+        self.connection.write(SQL, values, NOTING_EVENTS)?;
+        self.record_event(MemoryEventKind::Began, EventDetails::subject(how)).map(drop)
     }
 
     /// Ends a session. If its beginning was not reported, it begins now.
@@ -162,14 +145,9 @@ impl EventTransaction<'_> {
                            VALUES (?1, ?2, ?3, ?4, ?4, ?5)
                            ON CONFLICT (session) DO UPDATE SET ended = ?4, outcome = ?5";
         let it = self.occasion;
-        let (scope, now) = (it.scope.to_string(), self.now.as_millis());
-        let values = params![it.session, it.client.as_str(), scope, now, storable_text(how)];
-        self.connection.execute_cached(SQL, values).doing(NOTING_EVENTS)?;
-        self.record_event(
-            MemoryEventKind::Ended,
-            EventDetails { subject: Some(how), ..EventDetails::default() },
-        )
-        .map(drop)
+        let values = params![it.session, it.client, it.scope, self.now, storable_text(how)];
+        self.connection.write(SQL, values, NOTING_EVENTS)?;
+        self.record_event(MemoryEventKind::Ended, EventDetails::subject(how)).map(drop)
     }
 }
 

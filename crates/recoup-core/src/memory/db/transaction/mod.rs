@@ -9,16 +9,11 @@ use rusqlite::{Connection, params};
 
 use crate::base::clock::Timestamp;
 use crate::error::{ErrorKind, Result};
-use crate::memory::db::deliveries;
-use crate::memory::db::deliveries::ContextDeliveries;
-use crate::memory::db::recording;
-use crate::memory::db::recording::{RecordOutcome, RecordTime};
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::Memory;
-use crate::memory::db::{note_rows, pauses};
-use crate::memory::model::client::HookClient;
-use crate::memory::model::note::{Note, NoteId, NoteScope, NoteStatus};
-use crate::memory::model::statement::Statement;
+use crate::memory::db::{
+    CachedSql as _, ContextDeliveries, Memory, RecordOutcome, RecordTime, SqlContext as _,
+    deliveries, note_rows, pauses, recording,
+};
+use crate::memory::model::{HookClient, Note, NoteId, NoteScope, NoteStatus, Statement};
 
 pub use events::{EventDetails, MemoryEventKind};
 
@@ -72,32 +67,25 @@ impl Memory {
 
     /// Returns the notes that a context has received, and when it last received all rules.
     pub fn deliveries_to(&self, context: &str) -> Result<ContextDeliveries> {
-        Ok(self
-            .read(|connection| ContextDeliveries::load(connection, context))?
-            .unwrap_or_default())
+        let found = self.read(|connection| ContextDeliveries::load(connection, context))?;
+        Ok(found.unwrap_or_default())
     }
 
     /// Returns the position up to which a transcript has been read, in its reader's own format.
     pub fn transcript_position(&self, transcript: &str) -> Result<Option<String>> {
-        let found = self.read(|connection| {
-            connection
-                .find_cached("SELECT mark FROM sweeps WHERE transcript = ?1", [transcript], |row| {
-                    row.get(0)
-                })
-                .doing(NOTING_POSITION)
-        })?;
+        let sql = "SELECT mark FROM sweeps WHERE transcript = ?1";
+        let found =
+            self.read(|connection| connection.find_value(sql, [transcript], NOTING_POSITION))?;
         Ok(found.flatten())
     }
 
     /// Stores the position up to which a transcript has been read. Also while memory is paused, so
     /// that this part is not read later.
     pub fn store_transcript_position(&self, transcript: &str, mark: &str) -> Result<()> {
-        const SQL: &str =
-            "INSERT OR REPLACE INTO sweeps (transcript, mark, at) VALUES (?1, ?2, ?3)";
-        let now = self.now().as_millis();
+        let sql = "INSERT OR REPLACE INTO sweeps (transcript, mark, at) VALUES (?1, ?2, ?3)";
+        let values = params![transcript, mark, self.now()];
         self.change(NOTING_POSITION, |connection| {
-            let values = params![transcript, mark, now];
-            connection.execute(SQL, values).map(drop).doing(NOTING_POSITION)
+            connection.write(sql, values, NOTING_POSITION).map(drop)
         })
     }
 }
@@ -172,13 +160,8 @@ impl EventTransaction<'_> {
     /// new.
     pub fn mark_delivered<'n>(&self, notes: impl IntoIterator<Item = &'n NoteId>) -> Result<usize> {
         let context = &self.occasion.context;
-        ContextDeliveries::load(self.connection, context)?.record_delivery(
-            self.connection,
-            context,
-            self.now,
-            notes,
-            false,
-        )
+        let given = ContextDeliveries::load(self.connection, context)?;
+        given.record_delivery(self.connection, context, self.now, notes, false)
     }
 
     /// Forgets the deliveries to this context: it was compacted, or cleared.
@@ -195,7 +178,7 @@ impl EventTransaction<'_> {
     pub fn take_notices(&self) -> Result<Vec<String>> {
         // Notices for all projects are shown in the first of them.
         const SQL: &str = "DELETE FROM notices WHERE scope IN (?1, ?2) RETURNING row, text";
-        let scopes = [self.occasion.scope.to_string(), NoteScope::Universal.to_string()];
+        let scopes = [&self.occasion.scope, &NoteScope::Universal];
         let mut notices: Vec<(i64, String)> = self
             .connection
             .list_cached(SQL, scopes, |row| Ok((row.get(0)?, row.get(1)?)))
@@ -218,11 +201,6 @@ pub(crate) fn insert_notice(
     text: &str,
     now: Timestamp,
 ) -> Result<()> {
-    connection
-        .execute_cached(
-            "INSERT INTO notices (at, scope, text) VALUES (?1, ?2, ?3)",
-            params![now.as_millis(), scope.to_string(), text],
-        )
-        .map(drop)
-        .doing(NOTING_NOTICES)
+    let sql = "INSERT INTO notices (at, scope, text) VALUES (?1, ?2, ?3)";
+    connection.write(sql, params![now, scope, text], NOTING_NOTICES).map(drop)
 }

@@ -1,6 +1,8 @@
 //! Search for the line of an output that tells what is wrong, completed by its neighbour if needed.
 //! Lines are rated by how much they tell about an error, tool by tool.
 
+use crate::memory::learn::{contains_any, starts_with_any};
+
 /// Maximum lines between an error and its location.
 const NEAR: usize = 6;
 
@@ -70,14 +72,11 @@ fn complete_line(lines: &[&str], at: usize) -> String {
         let near = lines[at + 1..].iter().take(NEAR).map(|line| line.trim());
         let mut near = near.take_while(|line| !line.is_empty());
         near.find_map(|line| line.strip_prefix("--> ").map(str::to_owned))
-    } else if ["SyntaxError", "IndentationError", "TabError"]
-        .iter()
-        .any(|name| line.starts_with(name))
-    {
+    } else if starts_with_any(line, &["SyntaxError", "IndentationError", "TabError"]) {
         // Above an error of Python: `File "a.py", line 3`.
         lines[..at].iter().rev().take(NEAR).find_map(|line| {
             let (file, rest) = line.trim().strip_prefix("File \"")?.split_once("\", line ")?;
-            let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            let number = rest.split(|c: char| !c.is_ascii_digit()).next()?;
             Some(format!("{file}:{number}"))
         })
     } else {
@@ -97,8 +96,8 @@ fn complete_line(lines: &[&str], at: usize) -> String {
     } else {
         line.to_owned()
     };
-    let unfinished = line.ends_with(':')
-        || ["● ", "--- FAIL:", "Failure/Error:"].iter().any(|start| line.starts_with(start));
+    let unfinished =
+        line.ends_with(':') || starts_with_any(&line, &["● ", "--- FAIL:", "Failure/Error:"]);
     let next = lines[at + 1..].iter().map(|line| line.trim()).find(|line| !line.is_empty());
     match next {
         Some(next) if unfinished && !next.starts_with("at ") => {
@@ -131,83 +130,26 @@ enum ErrorSignal {
 
 /// Prefixes of error messages.
 const PREFIXES: &[&str] = &[
-    "error:",
-    "fatal:",
-    "error[",
-    "fatal error:",
-    "php fatal error:",
-    "panic:",
-    "conflict (",
-    "error response from daemon",
-    "docker: error",
-    "curl: (",
-    "cmake error",
-    "err_pnpm",
-    "[error]",
-    "error from server",
-    "! [rejected]",
-    "! [remote rejected]",
-    "error ",
-    "abort:",
-    "fatal ",
-    "usage error",
-    "exception:",
-    "failed:",
-    "failure:",
-    "err!",
+    "error:", "fatal:", "error[", "fatal error:", "php fatal error:", "panic:", "conflict (",
+    "error response from daemon", "docker: error", "curl: (", "cmake error", "err_pnpm", "[error]",
+    "error from server", "! [rejected]", "! [remote rejected]", "error ", "abort:", "fatal ",
+    "usage error", "exception:", "failed:", "failure:", "err!",
 ];
 
 /// Error messages of systems and shells.
 const SYSTEM: &[&str] = &[
-    "command not found",
-    "no such file or directory",
-    "permission denied",
-    "is a directory",
-    "not a directory",
-    "address already in use",
-    "connection refused",
-    "no space left on device",
-    "operation not permitted",
-    "out of memory",
-    "cannot access",
-    "no rule to make target",
-    "missing script",
-    "module not found",
-    "cannot find module",
-    "no module named",
-    "timed out",
-    "could not resolve host",
-    ": not found",
-    "eaddrinuse",
-    "econnrefused",
-    "enoent",
-    "eacces",
+    "command not found", "no such file or directory", "permission denied", "is a directory",
+    "not a directory", "address already in use", "connection refused", "no space left on device",
+    "operation not permitted", "out of memory", "cannot access", "no rule to make target",
+    "missing script", "module not found", "cannot find module", "no module named", "timed out",
+    "could not resolve host", ": not found", "eaddrinuse", "econnrefused", "enoent", "eacces",
 ];
 
 /// Words that often go with an error.
 const HINTS: &[&str] = &[
-    "error",
-    "failed",
-    "failure",
-    "cannot",
-    "can't",
-    "unable to",
-    "denied",
-    "not found",
-    "fatal",
-    "invalid",
-    "missing",
-    "refused",
-    "timeout",
-    "unexpected",
-    "unknown",
-    "unrecognized",
-    "conflict",
-    "undefined",
-    "not supported",
-    "already exists",
-    "does not exist",
-    "must be",
+    "error", "failed", "failure", "cannot", "can't", "unable to", "denied", "not found", "fatal",
+    "invalid", "missing", "refused", "timeout", "unexpected", "unknown", "unrecognized",
+    "conflict", "undefined", "not supported", "already exists", "does not exist", "must be",
     "required",
 ];
 
@@ -218,37 +160,21 @@ const TEST_NAMES: [&str; 9] =
 
 /// Phrases that count no errors.
 const NO_ERRORS: [&str; 8] = [
-    "0 error",
-    "no error",
-    "0 fail",
-    "no fail",
-    "errors: 0",
-    "failures: 0",
-    "failed: 0",
+    "0 error", "no error", "0 fail", "no fail", "errors: 0", "failures: 0", "failed: 0",
     "without error",
 ];
 
 /// Rates one line, which has no colours and may be indented.
 fn rate_line(line: &str) -> ErrorSignal {
     const NOISE: [&str; 12] = [
-        "warning",
-        "warn ",
-        "note:",
-        "hint:",
-        "help:",
-        "info",
-        "= note",
-        "= help",
-        "debug",
-        "npm warn",
-        "npm notice",
-        "# duration",
+        "warning", "warn ", "note:", "hint:", "help:", "info", "= note", "= help", "debug",
+        "npm warn", "npm notice", "# duration",
     ];
     let text = line.trim();
     // Stack frames, warnings, advice and compiler drawings. An empty line has no letters, either.
     let start = text[..text.floor_char_boundary(12)].to_lowercase();
     if text.starts_with("at ") && text.contains(':')
-        || NOISE.iter().any(|noise| start.starts_with(noise))
+        || starts_with_any(&start, &NOISE)
         || text.starts_with('|')
         || text.chars().all(|c| !c.is_alphanumeric())
     {
@@ -268,17 +194,15 @@ fn rate_by_wording(line: &str, text: &str) -> ErrorSignal {
         ErrorSignal::Exact
     } else if is_thrown(line, text) {
         ErrorSignal::Thrown
-    } else if SYSTEM.iter().any(|words| lower.contains(words)) {
+    } else if contains_any(&lower, SYSTEM) {
         ErrorSignal::System
-    } else if PREFIXES.iter().any(|words| lower.starts_with(words)) {
+    } else if starts_with_any(&lower, PREFIXES) {
         ErrorSignal::Message
-    } else if TEST_NAMES.iter().any(|start| text.starts_with(start))
+    } else if starts_with_any(text, &TEST_NAMES)
         || (text.starts_with("test ") && text.ends_with("... FAILED"))
     {
         ErrorSignal::Where
-    } else if HINTS.iter().any(|words| lower.contains(words))
-        && !NO_ERRORS.iter().any(|words| lower.contains(words))
-    {
+    } else if contains_any(&lower, HINTS) && !contains_any(&lower, &NO_ERRORS) {
         ErrorSignal::Perhaps
     } else {
         ErrorSignal::Nothing
@@ -290,9 +214,15 @@ pub(super) fn has_certain_error(text: &str) -> bool {
     text.lines().any(|line| rate_line(line) >= ErrorSignal::Message)
 }
 
+/// Words of compilers, in lower case, that go with a code or a location.
+const EXACT: [&str; 7] = [
+    ": error:", ": fatal error:", ": syntax error", "error ts", "): error ",
+    "undefined reference to", " panicked at ",
+];
+
 /// True for a message with a code or a location.
 fn is_exact(text: &str, lower: &str) -> bool {
-    let reported = ["FAILED ", "ERROR "].iter().any(|start| text.starts_with(start));
+    let reported = starts_with_any(text, &["FAILED ", "ERROR "]);
     // `./main.go:5:2: undefined: foo`
     let is_go_place = text.split_once(".go:").is_some_and(|(file, rest)| {
         let number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
@@ -302,15 +232,9 @@ fn is_exact(text: &str, lower: &str) -> bool {
             && parts.next().is_some_and(number)
             && parts.next().is_some()
     });
-    (reported && text.contains(" - ") && (text.contains("::") || text.contains(".py")))
+    (reported && text.contains(" - ") && contains_any(text, &["::", ".py"]))
         || text.starts_with("error[E")
-        || lower.contains(": error:")
-        || lower.contains(": fatal error:")
-        || lower.contains(": syntax error")
-        || lower.contains("error ts")
-        || lower.contains("): error ")
-        || text.contains("undefined reference to")
-        || text.contains(" panicked at ")
+        || contains_any(lower, &EXACT)
         || is_go_place
         || is_lint_error(text)
         || (lower.starts_with("[error]") && text.contains(".java:["))
@@ -328,96 +252,42 @@ pub(in crate::memory::learn) fn is_lint_error(text: &str) -> bool {
 /// `ValueError: …`, `Caused by: …`, `E   assert 1 == 2`, `● adds two`, `--- FAIL: TestAdd`.
 fn is_thrown(line: &str, text: &str) -> bool {
     const MARKS: [&str; 9] = [
-        "E  ",
-        "● ",
-        "--- FAIL:",
-        "Caused by:",
-        "Exception in thread",
-        "Failure/Error:",
-        "Error Message:",
-        "* What went wrong:",
-        "panic:",
+        "E  ", "● ", "--- FAIL:", "Caused by:", "Exception in thread", "Failure/Error:",
+        "Error Message:", "* What went wrong:", "panic:",
     ];
-    let marked = MARKS.iter().any(|mark| text.starts_with(mark)) && !text.contains("● Console");
+    let marked = starts_with_any(text, &MARKS) && !text.contains("● Console");
     let name = text.split([':', ' ', '[']).next().unwrap_or("");
     let bare = name.rsplit('.').next().unwrap_or("");
-    let named = bare.ends_with("Error") || bare.ends_with("Exception");
-    let class = bare.len() > 5 || (bare == "Error" && text.starts_with("Error: "));
-    marked
-        || (named && class && is_class(bare) && text[name.len()..].contains(':'))
-        || (named && class && is_class(bare) && text == name && !line.starts_with(' '))
-}
-
-fn is_class(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_uppercase())
-        && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    let is_class = (bare.ends_with("Error") || bare.ends_with("Exception"))
+        && (bare.len() > 5 || text.starts_with("Error: "))
+        && bare.starts_with(|c: char| c.is_ascii_uppercase())
+        && bare.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_alone = text == name && !line.starts_with(' ');
+    marked || (is_class && (text[name.len()..].contains(':') || is_alone))
 }
 
 /// Fragments in lower case; a line with one of them is used only if there is nothing better.
 const EMPTY_WORDS: &[&str] = &[
-    "could not compile",
-    "aborting due to",
-    "test failed, to rerun",
-    "error: test run failed",
-    "target failed:",
-    "targets failed:",
-    "for more information about this error",
-    "have detailed explanations",
-    "process didn't exit successfully",
-    "build failed, waiting",
-    "complete log of this run",
-    "elifecycle",
-    "lifecycle script",
-    "npm err! code",
-    "npm error code",
-    "npm err! errno",
-    "npm error errno",
-    "npm err! path",
-    "npm error path",
-    "npm err! syscall",
-    "npm error syscall",
-    "npm err! command",
-    "npm error command",
-    "npm err! workspace",
-    "npm error workspace",
-    "npm err! location",
-    "npm error location",
-    "failed at the",
-    "exit status",
-    "exit code:",
-    "exited with code",
-    "exited with error",
-    "failed with exit code",
-    "failed with code",
-    "did not complete successfully",
-    "returned non-zero",
-    "probably not a problem with npm",
-    "[help 1]",
-    "re-run maven",
-    "-> [help",
-    "failed to execute goal",
-    "failed to push some refs",
-    "build failed with an exception",
-    "build failure",
-    "test run failed",
-    "there are test failures",
-    "test result: failed",
-    "tests failed",
-    "error: recipe",
-    "stack backtrace",
-    "rust_backtrace",
-    "see above for",
-    "errors during collection",
-    "interrupted: ",
-    "short test summary",
-    "generated an exception",
-    "uncaught exception",
-    "deprecat",
+    "could not compile", "aborting due to", "test failed, to rerun", "error: test run failed",
+    "target failed:", "targets failed:", "for more information about this error",
+    "have detailed explanations", "process didn't exit successfully", "build failed, waiting",
+    "complete log of this run", "elifecycle", "lifecycle script", "npm err! code",
+    "npm error code", "npm err! errno", "npm error errno", "npm err! path", "npm error path",
+    "npm err! syscall", "npm error syscall", "npm err! command", "npm error command",
+    "npm err! workspace", "npm error workspace", "npm err! location", "npm error location",
+    "failed at the", "exit status", "exit code:", "exited with code", "exited with error",
+    "failed with exit code", "failed with code", "did not complete successfully",
+    "returned non-zero", "probably not a problem with npm", "[help 1]", "re-run maven", "-> [help",
+    "failed to execute goal", "failed to push some refs", "build failed with an exception",
+    "build failure", "test run failed", "there are test failures", "test result: failed",
+    "tests failed", "error: recipe", "stack backtrace", "rust_backtrace", "see above for",
+    "errors during collection", "interrupted: ", "short test summary", "generated an exception",
+    "uncaught exception", "deprecat",
 ];
 
 /// True if `line` has one of these fragments, or is make's own error line.
 fn is_clutter(line: &str) -> bool {
     let line = line.to_lowercase();
     let make = line.starts_with("make") && line.contains("***") && line.contains("error ");
-    make || EMPTY_WORDS.iter().any(|words| line.contains(words))
+    make || contains_any(&line, EMPTY_WORDS)
 }

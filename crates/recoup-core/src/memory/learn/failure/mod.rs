@@ -9,6 +9,9 @@ mod error_line;
 mod summary;
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::base::text::shorten_text;
 use crate::memory::capture::transcript::{CallOutcome, CallStatus, ToolCall};
@@ -112,28 +115,12 @@ pub(crate) fn strip_terminal_codes(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-fn without_escapes(line: &str) -> String {
-    let mut clean = String::with_capacity(line.len());
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '\u{1b}' {
-            clean.push(c);
-            continue;
-        }
-        match chars.next() {
-            // Colours and movements end with a letter or the like,
-            Some('[') => while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
-            // titles and links with a bell, or an escape and a backslash.
-            Some(']') => {
-                while let Some(c) = chars.next() {
-                    if c == '\u{7}' || c == '\u{1b}' {
-                        let _ = chars.next_if_eq(&'\\');
-                        break;
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    clean
+/// Removes colours and movements (ended by a letter or the like), and titles and links (ended by a
+/// bell, or an escape and a backslash).
+fn without_escapes(line: &str) -> Cow<'_, str> {
+    static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\x1b(?:\[[^@-~]*[@-~]?|\][^\x07\x1b]*(?:[\x07\x1b]\\?)?|.)?")
+            .expect("the pattern is valid")
+    });
+    if line.contains('\u{1b}') { ESCAPES.replace_all(line, "") } else { Cow::Borrowed(line) }
 }

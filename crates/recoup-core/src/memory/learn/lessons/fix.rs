@@ -5,6 +5,7 @@
 use crate::memory::lang::word_lists::is_one_of;
 use crate::memory::learn::failure::is_lint_error;
 use crate::memory::learn::lessons::wording::quote_code;
+use crate::memory::learn::{contains_any, starts_with_any};
 use crate::memory::shell::{CommandKind, command_words};
 
 /// Options that change only what is printed.
@@ -95,66 +96,22 @@ const TESTS: [&str; 10] =
 
 /// Words of tests, compilers and version control, in lower case.
 const OF_THE_WORK: [&str; 47] = [
-    "assert",
-    "expect(",
-    "panicked at",
-    "test failed",
-    "tests failed",
-    "test failure",
-    "test result: failed",
-    "... failed",
-    "error[e",
-    "error ts",
-    "syntaxerror",
-    "syntax error",
-    "typeerror",
-    "nameerror",
-    "attributeerror",
-    "indexerror",
-    "referenceerror",
-    "indentationerror",
-    "undefined reference to",
-    "could not compile",
-    "mismatched types",
-    "is not assignable",
-    "nothing to commit",
-    "nothing added to commit",
-    "no changes added",
-    "working tree clean",
-    "up to date",
-    "up-to-date",
-    "already exists",
-    "conflict (",
-    "merge conflict",
-    "needs merge",
-    "unmerged",
-    "[rejected]",
-    "non-fast-forward",
-    "fetch first",
-    "failed to push some refs",
-    "unstaged changes",
-    "uncommitted changes",
-    "would be overwritten",
-    "did not match any file",
-    "invalid reference",
-    "couldn't find remote ref",
-    "no such process",
-    "could not resolve host",
-    "network is unreachable",
-    "hook failed",
+    "assert", "expect(", "panicked at", "test failed", "tests failed", "test failure",
+    "test result: failed", "... failed", "error[e", "error ts", "syntaxerror", "syntax error",
+    "typeerror", "nameerror", "attributeerror", "indexerror", "referenceerror", "indentationerror",
+    "undefined reference to", "could not compile", "mismatched types", "is not assignable",
+    "nothing to commit", "nothing added to commit", "no changes added", "working tree clean",
+    "up to date", "up-to-date", "already exists", "conflict (", "merge conflict", "needs merge",
+    "unmerged", "[rejected]", "non-fast-forward", "fetch first", "failed to push some refs",
+    "unstaged changes", "uncommitted changes", "would be overwritten", "did not match any file",
+    "invalid reference", "couldn't find remote ref", "no such process", "could not resolve host",
+    "network is unreachable", "hook failed",
 ];
 
 /// Errors about something missing: worth knowing only if it is elsewhere.
 const NOT_THERE: [&str; 10] = [
-    "no such file or directory",
-    "enoent",
-    "cannot access",
-    "file not found",
-    "can't open file",
-    "connection refused",
-    "econnrefused",
-    "failed to connect",
-    "could not connect",
+    "no such file or directory", "enoent", "cannot access", "file not found", "can't open file",
+    "connection refused", "econnrefused", "failed to connect", "could not connect",
     "couldn't connect",
 ];
 
@@ -181,11 +138,11 @@ fn is_work_error(error: &str, fix: &str) -> bool {
                 || words.iter().any(|word| is_location_option(word))
         })
     };
-    TESTS.iter().any(|start| lower.starts_with(start))
-        || OF_THE_WORK.iter().any(|words| lower.contains(words))
+    starts_with_any(&lower, &TESTS)
+        || contains_any(&lower, &OF_THE_WORK)
         || lower.split_whitespace().any(names_line)
         || is_lint_error(&lower)
-        || (NOT_THERE.iter().any(|words| lower.contains(words)) && !changes_location())
+        || (contains_any(&lower, &NOT_THERE) && !changes_location())
 }
 
 /// True for the name of a source file.

@@ -16,13 +16,12 @@ use wording::{FailureCause, is_shown_whole, quote_code, readable_command, shorte
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::db::note_rows;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::store::Memory;
-use crate::memory::db::transaction::{
-    EventDetails, EventTransaction, MemoryEventKind, storable_text,
+use crate::memory::db::transaction::storable_text;
+use crate::memory::db::{
+    CachedSql as _, EventDetails, EventTransaction, Memory, MemoryEventKind, SqlContext as _,
+    note_rows,
 };
-use crate::memory::model::note::{Note, NoteId, NoteScope};
+use crate::memory::model::{Note, NoteId, NoteScope};
 use crate::memory::shell::hides_exit_code;
 use crate::secrets::RedactedCommand;
 
@@ -63,7 +62,7 @@ struct FailureLesson {
     command: String,
     cause: FailureCause,
     fix: Option<String>,
-    note: Option<String>,
+    note: Option<NoteId>,
     /// Signature that all its sightings share; includes the values if it is only about those.
     signature: String,
 }
@@ -131,12 +130,10 @@ impl Memory {
         let error = shorten_to_line(&storable_text(&ran.command.hide_values_in(error)));
         let slots = VaryingValues::find_in(ran.kind, &readable_command(&ran.command), &error);
         let (own, general) = (slots.own_signature(&error), slots.general_signature(&error));
-        let values = params![scope.to_string(), ran.kind, own, general];
+        let values = params![scope, ran.kind, own, general];
         let found = self.read(|connection| {
-            let note: Option<String> =
-                connection.find_cached(SQL, values, |row| row.get(0)).doing(LEARNING)?;
-            let Some(note) = note else { return Ok(None) };
-            note_rows::by_id(connection, &NoteId::parse(&note)?)
+            let note: Option<NoteId> = connection.find_value(SQL, values, LEARNING)?;
+            note.map_or(Ok(None), |note| note_rows::by_id(connection, &note))
         })?;
         Ok(found.flatten().map(|kept| kept.note))
     }
@@ -167,13 +164,8 @@ impl EventTransaction<'_> {
         let values = VaryingValues::find_in(&kind, &command, &error);
         // The lesson for just these values, if that exists.
         let own = values.own_signature(&error);
-        let is_known = self
-            .connection
-            .prepare_cached(OWN)
-            .and_then(|mut select| {
-                select.exists(params![self.occasion.scope.to_string(), kind, own])
-            })
-            .doing(LEARNING)?;
+        let known = params![self.occasion.scope, kind, own];
+        let is_known = self.connection.has_row(OWN, known, LEARNING)?;
         let signature = if is_known { own } else { values.general_signature(&error) };
         let cause = FailureCause { exit, error };
         let lesson = self.upsert_lesson(FailureLesson::new(kind, command, cause, signature))?;
@@ -192,32 +184,34 @@ impl EventTransaction<'_> {
         }
         let Some((lesson, failed)) = self.open_failure(ran.kind)? else { return Ok(None) };
         let lesson = self.narrow_to_values(lesson, ran)?;
-        match self.find_fix(&lesson, ran, &failed)? {
+        let finding = self.find_fix(&lesson, ran, &failed)?;
+        let evidence = self.evidence(&lesson)?;
+        let (fix, what) = match finding {
             // Values share a lesson only if the same fix works for them, twice in a row.
             FixFinding::Command(fix) if lesson.had_another_fix(&fix) => {
                 self.store_fix(&lesson, &fix)?;
                 self.demote_if_doubtful(&lesson)?;
-                self.record_sighting(&lesson, "passed", ran.call).map(|()| None)
+                (None, "passed")
             }
-            FixFinding::Command(fix) => {
-                self.store_fix(&lesson, &fix)?;
-                self.record_sighting(&lesson, "fixed", ran.call)?;
-                self.apply_evidence(&FailureLesson { fix: Some(fix), ..lesson })
-            }
-            FixFinding::Perhaps(fix) if self.evidence(&lesson)?.fixes == 0 => {
-                self.store_fix(&lesson, &fix)?;
-                self.record_sighting(&lesson, "maybe", ran.call)?;
-                self.apply_evidence(&FailureLesson { fix: Some(fix), ..lesson })
-            }
-            FixFinding::Otherwise(pair) if !self.evidence(&lesson)?.has_fix() => {
-                // Stored with the failure, but not taught.
+            FixFinding::Command(fix) => (Some(fix), "fixed"),
+            FixFinding::Perhaps(fix) if evidence.fixes == 0 => (Some(fix), "maybe"),
+            // Stored with the failure, but not taught.
+            FixFinding::Otherwise(pair) if !evidence.has_fix() => {
                 self.store_fix(&lesson, &pair)?;
-                self.record_sighting(&lesson, "passed", ran.call).map(|()| None)
+                (None, "passed")
             }
             // A known fix stays.
             FixFinding::Perhaps(_) | FixFinding::Otherwise(_) | FixFinding::Unknown => {
-                self.record_sighting(&lesson, "passed", ran.call).map(|()| None)
+                (None, "passed")
             }
+        };
+        if let Some(fix) = &fix {
+            self.store_fix(&lesson, fix)?;
+        }
+        self.record_sighting(&lesson, what, ran.call)?;
+        match fix {
+            Some(fix) => self.apply_evidence(&FailureLesson { fix: Some(fix), ..lesson }),
+            None => Ok(None),
         }
     }
 
@@ -240,7 +234,7 @@ impl EventTransaction<'_> {
         let (cause, signature) = (lesson.cause.clone(), slots.own_signature(&lesson.cause.error));
         let own = self.upsert_lesson(FailureLesson::new(kind, command, cause, signature))?;
         let values = params![lesson.row, own.row, self.occasion.session];
-        self.connection.execute(MOVE, values).doing(LEARNING)?;
+        self.connection.write(MOVE, values, LEARNING)?;
         self.demote_if_doubtful(&lesson)?;
         Ok(own)
     }
@@ -253,26 +247,19 @@ impl EventTransaction<'_> {
                            ON CONFLICT (scope, kind, signature)
                            DO UPDATE SET error = ?5, updated = max(updated, ?6)
                            RETURNING row, kind, command, error, fix, note, signature";
-        let (scope, cause) = (self.occasion.scope.to_string(), seen.cause.to_string());
+        let (scope, cause) = (&self.occasion.scope, seen.cause.to_string());
+        let values = params![scope, seen.kind, seen.signature, seen.command, cause, self.now];
         let known = self
             .connection
             .prepare_cached(SQL)
-            .and_then(|mut insert| {
-                let now = self.now.as_millis();
-                let values = params![scope, seen.kind, seen.signature, seen.command, cause, now];
-                insert.query_row(values, lesson_from_row)
-            })
+            .and_then(|mut insert| insert.query_row(values, lesson_from_row))
             .doing(LEARNING)?;
         if known.command == seen.command || known.general_command() != seen.general_command() {
             return Ok(known);
         }
         // The next success is compared with this failure.
-        self.connection
-            .execute(
-                "UPDATE lessons SET command = ?2 WHERE row = ?1",
-                params![known.row, seen.command],
-            )
-            .doing(LEARNING)?;
+        let sql = "UPDATE lessons SET command = ?2 WHERE row = ?1";
+        self.connection.write(sql, params![known.row, seen.command], LEARNING)?;
         Ok(FailureLesson { command: seen.command, ..known })
     }
 
@@ -287,7 +274,7 @@ impl EventTransaction<'_> {
         const WORKED: &str = "SELECT 1 FROM sightings WHERE lesson = ?1 AND session = ?2
                               AND what <> 'failed' AND at >= ?3";
         let it = self.occasion;
-        let values = params![it.session, kind, it.scope.to_string()];
+        let values = params![it.session, kind, it.scope];
         let read = |row: &Row<'_>| {
             Ok((lesson_from_row(row)?, FailedCall { at: row.get(7)?, call: row.get(8)? }))
         };
@@ -298,8 +285,8 @@ impl EventTransaction<'_> {
             return Ok(None);
         }
         let values = params![lesson.row, it.session, failed.at];
-        let worked = self.connection.find_cached(WORKED, values, |_| Ok(())).doing(LEARNING)?;
-        Ok(worked.is_none().then_some((lesson, failed)))
+        let has_worked = self.connection.has_row(WORKED, values, LEARNING)?;
+        Ok((!has_worked).then_some((lesson, failed)))
     }
 
     /// Determines what made a command succeed, as far as that can be told.
@@ -314,8 +301,7 @@ impl EventTransaction<'_> {
                               ORDER BY subject LIMIT ?3";
         let worked = readable_command(&ran.command);
         let values = params![self.occasion.session, failed.at, FILES];
-        let files: Vec<String> =
-            self.connection.list_cached(EDITED, values, |row| row.get(0)).doing(LEARNING)?;
+        let files: Vec<String> = self.connection.list_values(EDITED, values, LEARNING)?;
         if let Some(command) = fix::alternative_command(&lesson.command, ran.kind, &worked) {
             let text = fix::format_fix(&lesson.varying_values().generalise(&lesson.kind, &command));
             let useful = is_shown_whole(&ran.command)
@@ -347,8 +333,8 @@ impl EventTransaction<'_> {
                            AND row > (SELECT max(row) FROM events WHERE call = ?4 AND what = 'failed')
                            AND what = 'succeeded' AND subject <> ?2 AND at >= ?3";
         let values = params![self.occasion.session, kind, failed.at, failed.call];
-        let done = self.connection.list_cached(SQL, values, |row| row.get::<_, String>(0));
-        Ok(done.doing(LEARNING)?.iter().any(|subject| fix::may_change_state(subject)))
+        let done: Vec<String> = self.connection.list_values(SQL, values, LEARNING)?;
+        Ok(done.iter().any(|subject| fix::may_change_state(subject)))
     }
 
     /// Stores the fix. Another one than before has its own evidence to gather.
@@ -357,22 +343,17 @@ impl EventTransaction<'_> {
             return Ok(());
         }
         let forget_fix = "DELETE FROM sightings WHERE lesson = ?1 AND what IN ('fixed', 'maybe')";
-        self.connection.execute(forget_fix, [lesson.row]).doing(LEARNING)?;
-        self.connection
-            .execute(
-                "UPDATE lessons SET fix = ?2, updated = max(updated, ?3) WHERE row = ?1",
-                params![lesson.row, fix, self.now.as_millis()],
-            )
-            .map(drop)
-            .doing(LEARNING)
+        self.connection.write(forget_fix, [lesson.row], LEARNING)?;
+        let sql = "UPDATE lessons SET fix = ?2, updated = max(updated, ?3) WHERE row = ?1";
+        self.connection.write(sql, params![lesson.row, fix, self.now], LEARNING).map(drop)
     }
 
     /// Records a sighting, once for each call.
     fn record_sighting(&self, lesson: &FailureLesson, what: &str, call: &str) -> Result<()> {
         const SQL: &str = "INSERT OR IGNORE INTO sightings (lesson, call, what, session, at)
                            VALUES (?1, ?2, ?3, ?4, ?5)";
-        let values = params![lesson.row, call, what, self.occasion.session, self.now.as_millis()];
-        self.connection.execute_cached(SQL, values).map(drop).doing(LEARNING)
+        let values = params![lesson.row, call, what, self.occasion.session, self.now];
+        self.connection.write(SQL, values, LEARNING).map(drop)
     }
 }
 
@@ -390,11 +371,7 @@ fn lesson_from_row(row: &Row<'_>) -> rusqlite::Result<FailureLesson> {
 
 /// Deletes lessons that were not seen again for too long; their active notes stay.
 pub(super) fn drop_lessons_older_than(connection: &Connection, then: Timestamp) -> Result<usize> {
-    connection
-        .execute(
-            "DELETE FROM lessons WHERE updated < ?1 AND (note IS NULL
-             OR note NOT IN (SELECT id FROM notes WHERE status = 'active'))",
-            [then.as_millis()],
-        )
-        .doing(LEARNING)
+    let sql = "DELETE FROM lessons WHERE updated < ?1 AND (note IS NULL
+               OR note NOT IN (SELECT id FROM notes WHERE status = 'active'))";
+    connection.write(sql, [then], LEARNING)
 }

@@ -1,17 +1,16 @@
 //! Migration of lessons from earlier versions, which had one for each branch or path: equal ones
 //! are merged.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::db::sql::{CachedSql as _, SqlContext as _};
-use crate::memory::db::{note_rows, recording};
-use crate::memory::learn::lessons::teach::reword_lesson_note;
+use crate::memory::db::{CachedSql as _, SqlContext as _, recording};
+use crate::memory::learn::lessons::teach::{find_note, reword_lesson_note};
 use crate::memory::learn::lessons::{
     FailureLesson, LEARNING, fix, lesson_from_row, varying_values, wording,
 };
-use crate::memory::model::note::{NoteId, NoteSource};
+use crate::memory::model::NoteSource;
 
 /// Gives each lesson its signature of this version, and merges those that share one.
 pub(crate) fn rekey_lessons(connection: &Connection, now: Timestamp) -> Result<()> {
@@ -55,15 +54,10 @@ fn store_rekeyed(
 ) -> Result<()> {
     const SAME: &str = "SELECT row, kind, command, error, fix, note, signature FROM lessons
                         WHERE scope = ?1 AND kind = ?2 AND signature = ?3 AND row <> ?4";
-    let same = connection
-        .query_row(SAME, params![scope, old.kind, old.signature, old.row], lesson_from_row)
-        .optional()
-        .doing(LEARNING)?;
-    let note = |lesson: &FailureLesson| {
-        let id = lesson.note.as_deref().map(NoteId::parse).transpose()?;
-        id.map_or(Ok(None), |id| note_rows::by_id(connection, &id))
-    };
-    let (note_of_old, note_of_same) = (note(old)?, same.as_ref().map_or(Ok(None), note)?);
+    let values = params![scope, old.kind, old.signature, old.row];
+    let same = connection.find_cached(SAME, values, lesson_from_row).doing(LEARNING)?;
+    let note_of_old = find_note(connection, old)?;
+    let note_of_same = same.as_ref().map_or(Ok(None), |same| find_note(connection, same))?;
     if let (Some(old), Some(same)) = (&note_of_old, &note_of_same)
         && old.note.source == NoteSource::Extraction
     {
@@ -76,12 +70,8 @@ fn store_rekeyed(
         Some(same) => merge_lessons(connection, &same, old)?,
         None => {}
     }
-    connection
-        .execute(
-            "UPDATE lessons SET signature = ?2, fix = ?3 WHERE row = ?1",
-            params![old.row, old.signature, old.fix],
-        )
-        .doing(LEARNING)?;
+    let sql = "UPDATE lessons SET signature = ?2, fix = ?3 WHERE row = ?1";
+    connection.write(sql, params![old.row, old.signature, old.fix], LEARNING)?;
     match (note_of_old, &old.fix) {
         (Some(kept), Some(fix)) if kept.note.source == NoteSource::Extraction => {
             reword_lesson_note(connection, &kept, wording::lesson_text(old, fix), now)
@@ -98,7 +88,7 @@ fn merge_lessons(
 ) -> Result<()> {
     const MOVE: &str = "UPDATE OR IGNORE sightings SET lesson = ?2
                         WHERE lesson = ?1 AND what = 'failed'";
-    connection.execute(MOVE, [gone.row, stays.row]).doing(LEARNING)?;
+    connection.write(MOVE, [gone.row, stays.row], LEARNING)?;
     let delete = "DELETE FROM lessons WHERE row = ?1";
-    connection.execute(delete, [gone.row]).map(drop).doing(LEARNING)
+    connection.write(delete, [gone.row], LEARNING).map(drop)
 }

@@ -1,22 +1,19 @@
 //! Notes from failures and fixes: a candidate first, a lesson once there is enough evidence. Lessons
 //! never contradict the user's rules.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
 use crate::error::{ErrorKind, Result};
 use crate::memory::db::facets::forbids;
-use crate::memory::db::note_rows;
-use crate::memory::db::note_rows::StoredNote;
-use crate::memory::db::sql::SqlContext as _;
-use crate::memory::db::store::NoteFilter;
-use crate::memory::db::transaction::EventTransaction;
-use crate::memory::db::{recording, store};
+use crate::memory::db::{
+    CachedSql as _, EventTransaction, NoteFilter, SqlContext as _, StoredNote, note_rows,
+    recording, store,
+};
 use crate::memory::learn::lessons::{FailureLesson, LEARNING, LearnedNote, wording};
 use crate::memory::learn::maintenance;
-use crate::memory::model::note::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
-use crate::memory::model::statement::Statement;
+use crate::memory::model::{Note, NoteKind, NoteScope, NoteSource, NoteStatus, Statement};
 
 /// Number of sessions with the failure, or of successful fixes, that are enough evidence.
 const ENOUGH: i64 = 2;
@@ -54,44 +51,32 @@ impl EventTransaction<'_> {
         if self.is_forbidden(fix)? {
             return Ok(None);
         }
-        let promoted = evidence.is_enough();
         let Some(before) = self.write_note(lesson, fix)? else { return Ok(None) };
-        match (before.status, promoted) {
-            (NoteStatus::Candidate, true) => {
-                recording::promote(self.connection, &before.id, self.now)?;
-                let note = recording::require_note(self.connection, &before.id)?.note;
-                Ok((note.status == NoteStatus::Active).then_some(LearnedNote::Promoted(note)))
-            }
-            (NoteStatus::Candidate, false) => Ok(Some(LearnedNote::Candidate(before))),
+        let is_waiting = match before.status {
+            NoteStatus::Candidate => true,
             // Retired by maintenance, and met again.
-            (NoteStatus::Retired, true)
-                if maintenance::was_retired_by_maintenance(self.connection, &before.id)? =>
-            {
-                recording::promote(self.connection, &before.id, self.now)?;
-                Ok(Some(LearnedNote::Promoted(
-                    recording::require_note(self.connection, &before.id)?.note,
-                )))
+            NoteStatus::Retired => {
+                maintenance::was_retired_by_maintenance(self.connection, &before.id)?
             }
-            _ => Ok(None),
+            _ => false,
+        };
+        if is_waiting && evidence.is_enough() {
+            recording::promote(self.connection, &before.id, self.now)?;
+            let note = recording::require_note(self.connection, &before.id)?.note;
+            return Ok((note.status == NoteStatus::Active).then_some(LearnedNote::Promoted(note)));
         }
+        let is_candidate = before.status == NoteStatus::Candidate;
+        Ok(is_candidate.then_some(LearnedNote::Candidate(before)))
     }
 
     /// Demotes a lesson to a candidate if its evidence is no longer enough.
     pub(super) fn demote_if_doubtful(&self, lesson: &FailureLesson) -> Result<()> {
-        let Some(note) = lesson.note.as_deref().map(NoteId::parse).transpose()? else {
-            return Ok(());
-        };
-        let is_taught = note_rows::by_id(self.connection, &note)?.is_some_and(|kept| {
-            kept.note.source == NoteSource::Extraction && kept.note.status == NoteStatus::Active
-        });
+        let Some(kept) = find_note(self.connection, lesson)? else { return Ok(()) };
+        let Note { id, source, status, .. } = &kept.note;
+        let is_taught = *source == NoteSource::Extraction && *status == NoteStatus::Active;
         if is_taught && !self.evidence(lesson)?.is_enough() {
-            recording::set_status(
-                self.connection,
-                &note,
-                NoteStatus::Candidate,
-                "doubted",
-                self.now,
-            )?;
+            let doubted = NoteStatus::Candidate;
+            recording::set_status(self.connection, id, doubted, "doubted", self.now)?;
         }
         Ok(())
     }
@@ -101,37 +86,29 @@ impl EventTransaction<'_> {
             count(DISTINCT CASE WHEN what = 'failed' THEN session END),
             count(CASE WHEN what = 'fixed' THEN 1 END),
             count(CASE WHEN what = 'maybe' THEN 1 END) FROM sightings WHERE lesson = ?1";
-        let read = |row: &Row<'_>| {
-            Ok(LessonEvidence { sessions: row.get(0)?, fixes: row.get(1)?, maybes: row.get(2)? })
-        };
         self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut select| select.query_row([lesson.row], read))
+            .query_row(SQL, [lesson.row], |row| {
+                let (sessions, fixes, maybes) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(LessonEvidence { sessions, fixes, maybes })
+            })
             .doing(LEARNING)
     }
 
     /// Creates or updates the note of a lesson. `None` if its text must not be kept.
     fn write_note(&self, lesson: &FailureLesson, fix: &str) -> Result<Option<Note>> {
         let text = wording::lesson_text(lesson, fix);
-        let known = lesson.note.as_deref().map(NoteId::parse).transpose()?;
-        if let Some(known) = known
-            && let Some(kept) = note_rows::by_id(self.connection, &known)?
-        {
+        if let Some(kept) = find_note(self.connection, lesson)? {
             if kept.note.source == NoteSource::Extraction && kept.note.text != text {
                 reword_lesson_note(self.connection, &kept, text, self.now)?;
             }
-            return Ok(Some(recording::require_note(self.connection, &known)?.note));
+            return Ok(Some(recording::require_note(self.connection, &kept.note.id)?.note));
         }
         let topic = Some(lesson.topic());
         let statement = Statement { topic, ..failure_statement(text, &self.occasion.scope) };
         let Some(recorded) = self.try_record(&statement)? else { return Ok(None) };
         let note = recorded.note().clone();
-        self.connection
-            .execute(
-                "UPDATE lessons SET note = ?2 WHERE row = ?1",
-                params![lesson.row, note.id.as_str()],
-            )
-            .doing(LEARNING)?;
+        let sql = "UPDATE lessons SET note = ?2 WHERE row = ?1";
+        self.connection.write(sql, params![lesson.row, note.id], LEARNING)?;
         Ok(Some(note))
     }
 
@@ -142,12 +119,23 @@ impl EventTransaction<'_> {
              ORDER BY updated DESC LIMIT {LOOKED_AT}"
         );
         for scope in NoteFilter::active_in(&self.occasion.scope).scopes {
-            let rules = note_rows::find_many(self.connection, &wanted, params![scope.to_string()])?;
+            let rules = note_rows::find_many(self.connection, &wanted, [scope])?;
             if rules.iter().any(|kept| forbids(&kept.note.text, command)) {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+}
+
+/// Finds the note of a lesson.
+pub(super) fn find_note(
+    connection: &Connection,
+    lesson: &FailureLesson,
+) -> Result<Option<StoredNote>> {
+    match &lesson.note {
+        Some(id) => note_rows::by_id(connection, id),
+        None => Ok(None),
     }
 }
 

@@ -49,20 +49,15 @@ pub(super) fn lesson_text(lesson: &FailureLesson, fix: &str) -> String {
     let (cause, slots) = (&lesson.cause, lesson.varying_values());
     let exit = cause.exit.map(|code| format!("{EXIT}{code}"));
     let class = error_class(&cause.error, cause.exit).map(str::to_owned);
-    let why: Vec<String> = exit.into_iter().chain(class).collect();
+    let why = exit.into_iter().chain(class).reduce(|exit, class| format!("{exit}, {class}"));
     let subject = error_subject(&cause.error, &lesson.command);
     let values = lesson.last_values();
     let subject = subject
         .filter(|name| !slots.contains_name(name))
         .or_else(|| values.hidden_value(&lesson.command, fix).filter(|_| slots.is_empty()))
         .map(quote_code);
-    let why = why.into_iter().reduce(|exit, class| format!("{exit}, {class}"));
-    let why = match (why, subject) {
-        (Some(why), Some(subject)) => format!(" ({why}: {subject})"),
-        (Some(why), None) => format!(" ({why})"),
-        (None, Some(subject)) => format!(" ({subject})"),
-        (None, None) => String::new(),
-    };
+    let why: Vec<String> = why.into_iter().chain(subject).collect();
+    let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(": ")) };
     format!("{} fails{why}; {fix}", quote_code(&lesson.general_command()))
 }
 

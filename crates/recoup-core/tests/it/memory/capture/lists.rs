@@ -16,12 +16,8 @@ fn each_item_of_an_announced_list_is_kept() {
             "Please remember the following rules for this project:\n\n- never push to main\n- always run fmt\n- we use tabs\n- staging runs on port 8443\n- never use var\n- no default exports"
         ),
         [
-            "always run fmt",
-            "never push to main",
-            "never use var",
-            "no default exports",
-            "staging runs on port 8443",
-            "we use tabs"
+            "always run fmt", "never push to main", "never use var", "no default exports",
+            "staging runs on port 8443", "we use tabs"
         ]
     );
     assert_eq!(
@@ -29,8 +25,7 @@ fn each_item_of_an_announced_list_is_kept() {
             "From now on:\n1. run `make lint` before each commit\n2. use pnpm instead of npm\n3. write tests in __tests__/"
         ),
         [
-            "run `make lint` before each commit",
-            "use pnpm instead of npm",
+            "run `make lint` before each commit", "use pnpm instead of npm",
             "write tests in __tests__/"
         ]
     );

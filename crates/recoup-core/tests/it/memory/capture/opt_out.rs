@@ -54,10 +54,7 @@ fn what_code_must_not_store_is_a_rule() {
 #[test]
 fn a_long_text_is_hushed_at_both_ends() {
     let long = "lorem ipsum dolor sit amet\n".repeat(2_000);
-    assert_eq!(
-        public(&format!("{long}always use tabs, but don't remember that")),
-        ""
-    );
+    assert_eq!(public(&format!("{long}always use tabs, but don't remember that")), "");
     let before = format!("hello\n{long}");
     let said = format!("{before}off the record: we use tabs here");
     assert_eq!(public(&said), before.trim_end());

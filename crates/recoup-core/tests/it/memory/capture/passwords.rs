@@ -6,24 +6,14 @@ use recoup_core::memory::guard::refusal::statement_refusal;
 #[test]
 fn nothing_of_a_prompt_that_tells_a_password_is_kept() {
     for prompt in [
-        "the admin password is letmein",
-        "the wifi password is swordfish",
-        "the password for the demo account is demo",
-        "the keyboard password is just qwerty, btw",
-        "das Passwort für staging ist sommer",
-        "le mot de passe est soleil",
-        "la contraseña es verano",
-        "a senha do banco é abacaxi",
-        "la password di staging è pesca",
-        "密码是太阳花",
-        "パスワードはさくらです",
-        "always log in with admin / Tr0ub4dor&3",
-        "log in as admin with password secret",
-        "use password 'postgres' for the local db",
-        "login: admin, password: admin",
-        "the door code is 4711, remember that",
-        "the alarm code is 0815",
-        "admin/admin works on staging",
+        "the admin password is letmein", "the wifi password is swordfish",
+        "the password for the demo account is demo", "the keyboard password is just qwerty, btw",
+        "das Passwort für staging ist sommer", "le mot de passe est soleil",
+        "la contraseña es verano", "a senha do banco é abacaxi", "la password di staging è pesca",
+        "密码是太阳花", "パスワードはさくらです", "always log in with admin / Tr0ub4dor&3",
+        "log in as admin with password secret", "use password 'postgres' for the local db",
+        "login: admin, password: admin", "the door code is 4711, remember that",
+        "the alarm code is 0815", "admin/admin works on staging",
     ] {
         let PromptReading { statements, refused, .. } = read(prompt);
         assert!(statements.is_empty(), "{prompt:?}");

@@ -41,10 +41,7 @@ fn a_listing_that_contains_the_word_error_is_no_failure() {
 fn a_log_that_is_shown_is_no_failure() {
     let log = "test result: FAILED. 1 passed; 1 failed; 0 ignored\nTests:  1 failed, 2 total";
     for line in [
-        "cat ci.log",
-        "tail -50 ci.log",
-        "grep FAILED ci.log",
-        "gh run view 1 --log",
+        "cat ci.log", "tail -50 ci.log", "grep FAILED ci.log", "gh run view 1 --log",
         "git show HEAD",
     ] {
         assert_eq!(run(line, CallStatus::Succeeded, log), None, "{line}");

@@ -3,30 +3,9 @@
 use super::Memory;
 
 const NAMES: [&str; 24] = [
-    "shop",
-    "payments",
-    "people",
-    "search",
-    "email",
-    "billing",
-    "stock",
-    "shipping",
-    "catalogue",
-    "pricing",
-    "charts",
-    "auth",
-    "alerts",
-    "webhooks",
-    "exports",
-    "imports",
-    "reviews",
-    "sessions",
-    "tickets",
-    "ledger",
-    "tax",
-    "loyalty",
-    "media",
-    "audit",
+    "shop", "payments", "people", "search", "email", "billing", "stock", "shipping", "catalogue",
+    "pricing", "charts", "auth", "alerts", "webhooks", "exports", "imports", "reviews", "sessions",
+    "tickets", "ledger", "tax", "loyalty", "media", "audit",
 ];
 const RULES: [&str; 6] = [
     "the {s} client must have a timeout of 5 seconds",

@@ -73,8 +73,7 @@ fn evidence_does_not_lift_a_worse_answer() {
 #[test]
 fn notes_of_one_session_that_answer_a_query_together_come_together() {
     let memory = Memory::of([
-        "The timeout is 30 seconds.",
-        "The billing client retries three times.",
+        "The timeout is 30 seconds.", "The billing client retries three times.",
         "The timeout is 5 seconds.",
     ]);
     let query = "timeout of the billing client";
@@ -89,8 +88,7 @@ fn notes_of_one_session_that_answer_a_query_together_come_together() {
 #[test]
 fn notes_that_were_imported_with_one_time_come_together() {
     let memory = Memory::of([
-        "The timeout is 30 seconds.",
-        "The billing client retries three times.",
+        "The timeout is 30 seconds.", "The billing client retries three times.",
         "The timeout is 5 seconds.",
     ]);
     memory.set(3, "created", "2");

@@ -12,16 +12,8 @@ fn finds(note: &str, queries: &[&str]) {
 #[test]
 fn an_identifier_is_found_in_any_casing_and_by_its_parts() {
     let casings = [
-        "flush_queue",
-        "flushQueue",
-        "FlushQueue",
-        "FLUSH_QUEUE",
-        "flush-queue",
-        "flush queue",
-        "flushqueue",
-        "flush",
-        "queue",
-        "queues",
+        "flush_queue", "flushQueue", "FlushQueue", "FLUSH_QUEUE", "flush-queue", "flush queue",
+        "flushqueue", "flush", "queue", "queues",
     ];
     for note in ["flush_queue", "flushQueue", "FLUSH_QUEUE", "flush-queue"] {
         finds(&format!("never call `{note}()` here"), &casings);

@@ -53,12 +53,7 @@ fn servers() -> impl Strategy<Value = (&'static [&'static str], &'static str)> {
 fn end() -> impl Strategy<Value = String> {
     let tables = prop::sample::select(vec!["", "[z]\nb = 1\n", "# about z\n[z]\n"]);
     let last = prop::sample::select(vec![
-        "",
-        "\n",
-        "\n\n\n",
-        "# the end\n",
-        "# the end\n\n",
-        "\n# the end\n  \n",
+        "", "\n", "\n\n\n", "# the end\n", "# the end\n\n", "\n# the end\n  \n",
     ]);
     (any::<bool>(), tables, last).prop_map(|(blank, tables, last)| {
         format!("{}{tables}{last}", if blank { "\n" } else { "" })
