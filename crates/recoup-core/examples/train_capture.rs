@@ -20,6 +20,8 @@ use recoup_core::memory::capture::tagger::concept_table::ConceptTable;
 use recoup_core::memory::capture::tagger::network::{NETWORKS, TaggerWeights};
 
 const ROUNDS: usize = 14;
+/// How often a plain form is read in each round.
+const PLAIN_SHARE: usize = 4;
 const BATCH: usize = 32;
 const RATE: f32 = 0.002;
 /// Steps in which the rate grows to its full value.
@@ -49,8 +51,11 @@ fn train(training: &[LabelledPrompt], entries: &[u8], seed: u64) -> TaggerModel 
     let mut mean = model.clone();
     let mut optimizer = AdamOptimizer::new();
     let mut sums = [GradientSum::new(), GradientSum::new()];
-    let mut order: Vec<usize> = (0..training.len()).collect();
-    let all = ROUNDS * training.len().div_ceil(BATCH);
+    // Plain forms are few, and everybody expects them to be understood.
+    let share = |at: &usize| if training[*at].form == "plain" { PLAIN_SHARE } else { 1 };
+    let mut order: Vec<usize> =
+        (0..training.len()).flat_map(|at| std::iter::repeat_n(at, share(&at))).collect();
+    let all = ROUNDS * order.len().div_ceil(BATCH);
     let mut step = 0;
     for round in 0..ROUNDS {
         numbers.shuffle(&mut order);
@@ -86,7 +91,9 @@ fn train(training: &[LabelledPrompt], entries: &[u8], seed: u64) -> TaggerModel 
                     scope.spawn(move || {
                         let mut numbers = NumberSource(seed ^ (at as u64 + 77));
                         sum.clear();
-                        half.iter().for_each(|lesson| pass.learn(lesson, &mut numbers, sum));
+                        for lesson in half {
+                            pass.learn(lesson, &mut numbers, sum);
+                        }
                     });
                 }
             });

@@ -43,6 +43,8 @@ pub(super) struct HeardSpan {
     pub(super) likely: f32,
     /// Probability that it takes something back.
     pub(super) taken_back: f32,
+    /// True if its sentence hedges: "maybe", "I think".
+    pub(super) is_hedged: bool,
     /// How sure it is that the span is to be kept, in view of the whole prompt.
     pub(super) score: f32,
     outputs: SpanOutput,
@@ -62,7 +64,10 @@ pub(super) fn tag_text(text: &str, weights: &TaggerWeights<'_>) -> TaggedText {
         let sentence = sentence.map_or_else(|| words.clone(), |it| bytes(it.clone()));
         let (likely, taken_back) = (span.outputs.kept(), span.outputs.retraction());
         let score = (likely * (1.0 - taken_back) * worth).sqrt();
-        HeardSpan { words, sentence, likely, taken_back, score, outputs: span.outputs }
+        let is_hedge = |it: &Token<'_>| it.is(WordClasses::HEDGE);
+        let is_hedged = tokenize_text(&text[sentence.clone()]).iter().any(is_hedge);
+        let outputs = span.outputs;
+        HeardSpan { words, sentence, likely, taken_back, is_hedged, score, outputs }
     });
     TaggedText { re_ask, spans: heard.collect() }
 }
@@ -72,7 +77,7 @@ impl HeardSpan {
     /// other words is kept as its whole sentence.
     pub(super) fn to_statement(&self, text: &str, scope: &NoteScope) -> Option<Statement> {
         let words = with_negation(text, &self.words, &self.sentence);
-        let words = with_closing_signs(text, without_frame(text, words));
+        let words = with_closing_signs(text, without_frame(text, words, &self.sentence));
         let narrow = SpanContext::new(text, words, self.sentence.clone());
         let context = if narrow.points_back() { narrow.whole_sentence() } else { narrow };
         if vetoes::first_veto(&context).is_some() {
@@ -121,26 +126,33 @@ fn with_negation(text: &str, words: &Range<usize>, sentence: &Range<usize>) -> R
     start..end
 }
 
-/// Leaves out phrases that only open or close a statement: "from now on", "remember that", "please".
-fn without_frame(text: &str, words: Range<usize>) -> Range<usize> {
+/// Leaves out phrases that only open or close a statement, such as "from now on", "remember that" or
+/// "please", also where the span begins in the middle of one.
+fn without_frame(text: &str, words: Range<usize>, sentence: &Range<usize>) -> Range<usize> {
     const BETWEEN: [char; 9] = [' ', ',', ':', ';', '-', '–', '—', '，', '：'];
-    let tokens = tokenize_text(&text[words.clone()]);
-    let folded: Vec<&str> = tokens.iter().map(|it| it.folded.as_str()).collect();
-    let mut first = 0;
-    while let Some(count) = lexicon::OPENING.matched_start(&folded[first..]) {
-        first += count;
-    }
+    let start = after_opening(text, sentence.clone()).max(words.start);
+    let start = after_opening(text, start.min(words.end)..words.end);
+    let tokens = tokenize_text(&text[start..words.end]);
     let is_closing = |token: &&Token<'_>| token.is(WordClasses::CLOSING) && !token.is_glued;
-    let last = tokens.len() - tokens.iter().rev().take_while(is_closing).count();
-    if first >= last {
+    let closing = tokens.iter().rev().take_while(is_closing).count();
+    if closing == tokens.len() {
         return words;
     }
-    let kept = &text[words.clone()];
-    let start = if first == 0 { 0 } else { tokens[first - 1].span().end };
-    let end = if last == tokens.len() { kept.len() } else { tokens[last].start };
-    let kept = kept[start..end].trim_start_matches(BETWEEN);
-    let start = words.start + end - kept.len();
+    let end = tokens.get(tokens.len() - closing).map_or(words.end, |it| start + it.start);
+    let kept = text[start..end].trim_start_matches(BETWEEN);
+    let start = end - kept.len();
     start..start + kept.trim_end_matches(BETWEEN).len()
+}
+
+/// Position behind the opening phrases of a range.
+fn after_opening(text: &str, range: Range<usize>) -> usize {
+    let tokens = tokenize_text(&text[range.clone()]);
+    let folded: Vec<&str> = tokens.iter().map(|it| it.folded.as_str()).collect();
+    let mut count = 0;
+    while let Some(more) = lexicon::OPENING.matched_start(&folded[count..]) {
+        count += more;
+    }
+    count.checked_sub(1).map_or(range.start, |last| range.start + tokens[last].span().end)
 }
 
 /// Widens a span by the signs behind it that close what it opens.

@@ -260,7 +260,7 @@ fn what_could_not_be_preserved_before_a_compaction_is_preserved_at_the_next() {
     assert!(log(&home).contains("a job failed"), "{}", log(&home));
     sql(&home, "DROP TRIGGER refused");
     compacts();
-    let kept = ["maybe pnpm rather than npm for this repo"];
+    let kept = ["pnpm rather than npm for this repo"];
     assert_eq!(remembered(&home, "candidate"), kept, "{}", log(&home));
 }
 

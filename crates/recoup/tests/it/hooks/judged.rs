@@ -102,8 +102,8 @@ fn what_is_no_statement_takes_back_its_own_note_and_no_other() {
     let server = finding(&["pnpm"]);
     says_to(&home, &server, "one", "Never push to main. Always use pnpm, never npm.");
     assert_eq!(asked(&server.question()).len(), 2, "each sentence by itself");
-    assert_eq!(remembered(&home, "active"), ["always use pnpm, never npm"]);
-    assert_eq!(remembered(&home, "retired"), ["never push to main"]);
+    assert_eq!(remembered(&home, "active"), ["Always use pnpm, never npm"]);
+    assert_eq!(remembered(&home, "retired"), ["Never push to main"]);
 }
 
 #[test]

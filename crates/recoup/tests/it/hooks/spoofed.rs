@@ -87,7 +87,7 @@ fn a_rule_about_a_tag_is_kept_whole_and_a_log_behind_a_tag_is_no_rule() {
     talk.says("always use <x-y>a</x-y> in this repo");
     nothing_came_in(&home, "a log");
     talk.says("Never use <mat-icon> in templates, use <app-icon>");
-    let rule = "never use <mat-icon> in templates, use <app-icon>";
+    let rule = "Never use <mat-icon> in templates, use <app-icon>";
     assert_eq!(remembered(&home, "active"), [rule]);
 }
 

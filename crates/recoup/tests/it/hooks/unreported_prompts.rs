@@ -92,7 +92,7 @@ fn what_is_clear_and_what_is_not_is_kept_before_a_compaction() {
     let home = Home::new();
     let talk = Talk::new(&home, "one");
     let lines = [
-        typed("use ripgrep instead of grep", &ago(9)),
+        typed("maybe use ripgrep instead of grep", &ago(9)),
         typed("never push to main", &ago(8)),
         queued("no, put tests in `__tests__/`", &ago(7)),
     ];

@@ -122,7 +122,7 @@ impl Facet {
             return (!new.is_empty() && covered >= LEAST_SHARE && !(is_wider && shared < 2))
                 || (new.iter().any(is_family) && is_bare && !is_wider)
                 || (shared >= 2 && shared == subject.len() && !is_wider)
-                || (covered >= LEAST_SHARE && !is_wider && self.replaces_names(older));
+                || (covered >= 1.0 && !is_wider && self.replaces_names(older));
         }
         // Without words of change the clause with the value must be about the same.
         let is_own = |clause: &FacetClause| {
@@ -187,6 +187,10 @@ pub(crate) fn is_same_word(one: &str, other: &str) -> bool {
     }
     if short.len() > 3 && long.split(['-', '.']).any(|part| part == short) {
         return true;
+    }
+    // `service1` and `service16` are two.
+    if long.contains(|c: char| c.is_ascii_digit()) {
+        return false;
     }
     let (count, longest) = (short.chars().count(), long.chars().count());
     let common = short.chars().zip(long.chars()).take_while(|(a, b)| a == b).count();

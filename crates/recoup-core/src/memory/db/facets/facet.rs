@@ -155,7 +155,10 @@ impl ClauseReading {
             })
             .or_else(|| before.as_ref().map(|cue| 0..cue.start))
             .or_else(|| around.as_ref().map(|_| 0..terms.len()));
-        let is_denied = ended.is_none() && terms.iter().any(|term| term.negates);
+        // "Run all tests before you stop" rules nothing out.
+        let main = terms.iter().enumerate();
+        let mut main = main.take_while(|(at, it)| *at == 0 || !it.is(WordClasses::SUBORDINATE));
+        let is_denied = ended.is_none() && main.any(|(_, term)| term.negates);
         let polarity = match &permitted {
             _ if is_denied => FacetPolarity::RuledOut,
             Some(_) => FacetPolarity::Released,
