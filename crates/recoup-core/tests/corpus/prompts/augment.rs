@@ -153,8 +153,8 @@ impl<'a> PromptMixer<'a> {
                     && !other.text[mark.span.clone()].contains('\n')
             };
             let Some(mark) = other.marks.iter().find(is_rule) else { continue };
-            let mark = if numbered { format!("{number}. ") } else { "- ".to_owned() };
-            list.text += &mark;
+            let sign = if numbered { format!("{number}. ") } else { "- ".to_owned() };
+            list.text += &sign;
             let from = list.text.len();
             list.text += &other.text[mark.span.clone()];
             list.marks.push(PromptMark { span: from..list.text.len(), ..mark.clone() });

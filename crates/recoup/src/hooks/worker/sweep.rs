@@ -240,7 +240,7 @@ impl MemoryWorker<'_> {
             }
             match &mut entry.what {
                 EntryKind::Prompt(text) => {
-                    *text = text.clone().reduced_by(|it| self.hidden.redact(it))
+                    *text = text.clone().reduced_by(|it| self.hidden.redact(it));
                 }
                 EntryKind::Words(text) | EntryKind::SubAgent(text) => redact(text),
                 EntryKind::Outcome(outcome) => redact(&mut outcome.output),
