@@ -24,10 +24,10 @@ use crate::memory::model::note::NoteScope;
 use crate::memory::model::statement::Statement;
 
 /// Least score of a span that is kept, and of one that waits as a candidate.
-const SURE: f32 = 0.85;
+const SURE: f32 = 0.9;
 const DOUBTFUL: f32 = 0.4;
 /// Least probability that the user asks again, and that something is taken back.
-const ASKED_AGAIN: f32 = 0.4;
+const ASKED_AGAIN: f32 = 0.5;
 const TAKEN_BACK: f32 = 0.5;
 /// Most candidates of one prompt.
 const MOST_CANDIDATES: usize = 4;

@@ -150,6 +150,10 @@ fn after_opening(text: &str, range: Range<usize>) -> usize {
     let folded: Vec<&str> = tokens.iter().map(|it| it.folded.as_str()).collect();
     let mut count = 0;
     while let Some(more) = lexicon::OPENING.matched_start(&folded[count..]) {
+        // A word that denies is no opening in any language; "don't forget to" is.
+        if more == 1 && negates(&tokens, count) {
+            break;
+        }
         count += more;
     }
     count.checked_sub(1).map_or(range.start, |last| range.start + tokens[last].span().end)

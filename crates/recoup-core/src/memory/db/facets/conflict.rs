@@ -122,7 +122,7 @@ impl Facet {
             return (!new.is_empty() && covered >= LEAST_SHARE && !(is_wider && shared < 2))
                 || (new.iter().any(is_family) && is_bare && !is_wider)
                 || (shared >= 2 && shared == subject.len() && !is_wider)
-                || (covered >= 1.0 && !is_wider && self.replaces_names(older));
+                || (covered >= LEAST_SHARE && !is_wider && self.replaces_names(older));
         }
         // Without words of change the clause with the value must be about the same.
         let is_own = |clause: &FacetClause| {
