@@ -86,7 +86,7 @@ enum FileName {
     Folder,
     /// One file.
     Single,
-    /// What may be a folder: `moduli/fatture`, `try/catch`.
+    /// Content: what may be a folder: `moduli/fatture`, `try/catch`.
     MaybeFolder,
     /// A language: "in scss".
     Language,

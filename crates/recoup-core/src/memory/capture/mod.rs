@@ -32,7 +32,7 @@ const TAKEN_BACK: f32 = 0.5;
 /// Most candidates of one prompt.
 const MOST_CANDIDATES: usize = 4;
 
-/// What a prompt says that concerns memory.
+/// Content of a prompt that concerns memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PromptReading {
     /// True if the user says that something does not work or is not what was wanted.

@@ -46,7 +46,7 @@ impl<'a> SpanContext<'a> {
         &self.text[self.words.end..self.sentence.end.max(self.words.end)]
     }
 
-    /// The same sentence as one span.
+    /// Returns the whole sentence as one span.
     pub(super) fn whole_sentence(&self) -> Self {
         let start = self.sentence.end - self.text[self.sentence.clone()].trim_start().len();
         Self { words: start..self.sentence.end, ..self.clone() }

@@ -48,7 +48,7 @@ pub fn without_private(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.trim().to_owned())
 }
 
-/// What a person said without private parts, and without what they asked not to be remembered. The
+/// Words of a person without private parts, and without what they asked not to be remembered. The
 /// only form in which prompts are read for statements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicText(String);
