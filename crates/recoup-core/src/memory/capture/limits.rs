@@ -86,7 +86,7 @@ enum FileName {
     Folder,
     /// One file.
     Single,
-    /// Content: what may be a folder: `moduli/fatture`, `try/catch`.
+    /// Possible folder: `moduli/fatture`, `try/catch`.
     MaybeFolder,
     /// A language: "in scss".
     Language,
