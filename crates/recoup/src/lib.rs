@@ -10,6 +10,7 @@ mod clients;
 pub mod config;
 mod doctor;
 mod exec;
+mod gateway;
 #[doc(hidden)]
 pub mod hooked;
 pub mod hooks;

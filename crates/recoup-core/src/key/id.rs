@@ -151,12 +151,14 @@ pub enum Kind {
     Command,
     /// Result of a tool call (contract 2).
     Tool,
+    /// Answer of a model API (contract 7).
+    ModelRequest,
 }
 
 impl Kind {
     /// Every kind there is.
-    pub const ALL: [Self; 5] =
-        [Self::Result, Self::AgentRun, Self::Agent, Self::Command, Self::Tool];
+    pub const ALL: [Self; 6] =
+        [Self::Result, Self::AgentRun, Self::Agent, Self::Command, Self::Tool, Self::ModelRequest];
 
     /// The name that is stored and shown.
     pub fn as_str(self) -> &'static str {
@@ -166,13 +168,14 @@ impl Kind {
             Self::Agent => "agent",
             Self::Command => "command",
             Self::Tool => "tool",
+            Self::ModelRequest => "model-request",
         }
     }
 
     /// Maximum number of entries in a scope where the user gives none; `None` for no limit.
     pub(crate) fn default_max_entries(self) -> Option<u64> {
         match self {
-            Self::Result | Self::AgentRun | Self::Command => None,
+            Self::Result | Self::AgentRun | Self::Command | Self::ModelRequest => None,
             // As in contract 2.
             Self::Agent | Self::Tool => Some(5_000),
         }

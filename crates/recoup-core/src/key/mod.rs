@@ -9,6 +9,7 @@ pub mod agent_run;
 pub mod canonical;
 pub mod command;
 mod id;
+pub mod model_request;
 mod part;
 pub mod result;
 pub mod tool;

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::{AgentAnswerRecipe, FORMAT, SETTINGS};
 use super::agent_run::AgentRunRecipe;
 use super::command::CommandRecipe;
+use super::model_request::ModelRequestRecipe;
 use super::result::ResultRecipe;
 use super::tool::ToolCallRecipe;
 use super::{KeyRecipe as _, Kind};
@@ -116,6 +117,7 @@ impl Kind {
             Self::Agent => AgentAnswerRecipe::part_kind(part),
             Self::Command => CommandRecipe::part_kind(part),
             Self::Tool => ToolCallRecipe::part_kind(part),
+            Self::ModelRequest => ModelRequestRecipe::part_kind(part),
         }
     }
 }

@@ -25,7 +25,9 @@ use recoup_core::key::Scope;
 use recoup_core::ledger::{AppendMode, HitLog, Ledger};
 use recoup_core::memory::judge::account::JudgeAccount;
 use recoup_core::memory::{Memory, NoteScope, WaitLimits};
-use recoup_core::store::{DirectoryStore, FileClaims, Store, StoreContext, StoreUrl, TieredStore};
+use recoup_core::store::{
+    DirectoryStore, FileClaims, InMemoryStore, Store, StoreContext, StoreUrl, TieredStore,
+};
 use recoup_core::{Error, Result};
 
 use crate::clients::AgentClient;
@@ -36,6 +38,11 @@ pub(crate) use mirrors::{
     remove_unwanted_mirrors,
 };
 use projects::ProjectNames;
+
+/// Bytes of the gateway's memory tier, and the time for which it answers before the store is asked
+/// again: purges of other instances count after that.
+const GATEWAY_MEMORY: u64 = 64 << 20;
+const GATEWAY_MEMORY_MILLIS: u64 = 1_500;
 
 /// The directory of early-exit's sessions.
 const EARLY_EXIT_DIR: &str = "early-exit";
@@ -109,6 +116,15 @@ impl App {
     /// [`Cache::flush_events`].
     pub(crate) fn cache_of_server(&self) -> Cache {
         self.assemble_cache(self.store(), AppendMode::Together)
+    }
+
+    /// The cache of the gateway: that of a server, with a memory tier in front of everything.
+    pub(crate) fn cache_of_gateway(&self) -> Cache {
+        let around = self.store_context();
+        let front = Arc::new(InMemoryStore::with_capacity(GATEWAY_MEMORY));
+        let (clock, faults) = (around.clock, around.faults);
+        let store = TieredStore::new(front, self.store(), GATEWAY_MEMORY_MILLIS, clock, faults);
+        self.assemble_cache(Arc::new(store), AppendMode::Together)
     }
 
     /// The cache without the near tier, for commands that inspect the store itself.

@@ -137,7 +137,10 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
     ("Set up", &["init", "doctor", "uninstall", "tour"]),
     (
         "Never pay twice",
-        &["exec", "run", "agents", "cache", "explain", "stats", "watch", "condense", "early-exit"],
+        &[
+            "exec", "run", "agents", "gateway", "cache", "explain", "stats", "watch", "condense",
+            "early-exit",
+        ],
     ),
     ("Never say it twice", &["memory", "pause", "resume", "judge", "trust"]),
     ("For clients and agents", &["mcp", "hook", "key"]),

@@ -75,6 +75,8 @@ pub(super) const LEDGER_ENABLED: EnvVar = var(
 );
 pub(super) const LOG_HITS: EnvVar =
     var("RECOUP_LOG_HITS", "false: hits are not written to ~/.recoup/logs (default: true)");
+const GATEWAY_TOKEN: EnvVar =
+    var("RECOUP_GATEWAY_TOKEN", "a token that clients of `gateway` must send");
 const MCP_TOKEN: EnvVar =
     var("RECOUP_MCP_TOKEN", "the token that clients of `mcp --http` must send");
 pub(super) const CLAUDE_CONFIG_DIR: EnvVar =
@@ -142,10 +144,10 @@ const WORKING_ON: EnvVar =
     var("RECOUP_WORKING_ON", "entries that the parent processes are computing");
 
 /// All documented variables.
-pub const VARIABLES: [EnvVar; 47] = [
+pub const VARIABLES: [EnvVar; 48] = [
     RECOUP_HOME, STORE, SCOPE, ENABLED, MAX_SIZE_MB, MAX_ENTRIES, TTL, FRESHNESS, MAX_SOURCE_FILES,
     MAX_SOURCE_MB, NOTES, NEAR_STORE, NEAR_TTL, EARLY_EXIT_DIR, LEDGER_ENABLED, LOG_HITS,
-    MCP_TOKEN, JUDGE_ENABLED, JUDGE_PROVIDER, JUDGE_MODEL, JUDGE_URL, JUDGE_KEY_ENV,
+    MCP_TOKEN, GATEWAY_TOKEN, JUDGE_ENABLED, JUDGE_PROVIDER, JUDGE_MODEL, JUDGE_URL, JUDGE_KEY_ENV,
     JUDGE_DAILY_TOKENS, JUDGE_DEADLINE, ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY,
     ANTHROPIC_BASE_URL, OPENAI_BASE_URL, HTTPS_PROXY, NO_PROXY, CAPTURE_HEADLESS, RECORD_ALLOW,
     RECORD_DENY, RULES_SYNC, SKILLS_ENABLED, SKILLS_PLACE, PEERS_KEEP, LOA_ENABLED,
@@ -176,7 +178,7 @@ pub(super) fn text(variable: &EnvVar) -> Result<Option<String>> {
 
 /// The value of a variable that a configuration file names as `${NAME}`, possibly empty; none if it
 /// is unset or not UTF-8.
-pub(super) fn named_variable(name: &str) -> Option<String> {
+pub(crate) fn named_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
@@ -219,7 +221,7 @@ pub(super) fn key_variable(provider: ModelProvider) -> &'static str {
 }
 
 /// The key in that variable: none if unset, an error that does not repeat the value if malformed.
-pub(super) fn api_key(name: &str) -> Result<Option<ApiKey>> {
+pub(crate) fn api_key(name: &str) -> Result<Option<ApiKey>> {
     let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
         return Ok(None);
     };
@@ -228,6 +230,11 @@ pub(super) fn api_key(name: &str) -> Result<Option<ApiKey>> {
         Error::usage(format!("{name}: not a valid API key: it has spaces or non-ASCII characters"))
     };
     key.map(Some).ok_or_else(wrong)
+}
+
+/// The token of the gateway for callers without a tenant of their own.
+pub(crate) fn gateway_token() -> Result<Option<String>> {
+    text(&GATEWAY_TOKEN)
 }
 
 /// The HTTPS proxy from the usual variables; lower case takes precedence, as with curl.

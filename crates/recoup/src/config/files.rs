@@ -9,6 +9,7 @@ use recoup_core::base::fsx;
 use super::configured_value::RedisBlock;
 use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding};
 use super::document::{self, ConfigNode, ConfigValue, DocumentError, YamlSource};
+use super::gateway::{self, GATEWAY, GatewaySettings};
 use super::keys::{
     self, ENABLED, KEYS, KeyInfo, MAX_ENTRIES, MAX_SIZE_MB, RepositoryPermission, STORE, TTL,
 };
@@ -30,6 +31,7 @@ pub(super) struct ConfigFileContents {
     pub(super) problems: Vec<ConfigProblem>,
     pub(super) prices: Vec<(String, TokenPrice)>,
     pub(super) tools: Vec<ToolSetting>,
+    pub(super) gateway: Option<GatewaySettings>,
 }
 
 /// Reads `file` at `path`, which messages call `shown`; none if there is no file.
@@ -74,8 +76,8 @@ pub(super) fn read_text(file: ConfigFile, text: String, shown: &str) -> ConfigFi
         ConfigFile::Loa => walk_loa(&document, &mut reader),
         ConfigFile::AiAgent => walk_ai_agent(&document, &mut reader),
     }
-    let SectionReader { givens, problems, prices, tools, .. } = reader;
-    ConfigFileContents { text, givens, problems, prices, tools }
+    let SectionReader { givens, problems, prices, tools, gateway, .. } = reader;
+    ConfigFileContents { text, givens, problems, prices, tools, gateway }
 }
 
 /// Removes the path from an error: a problem has a place, which names the file.
@@ -97,6 +99,7 @@ pub(super) struct SectionReader {
     pub(super) problems: Vec<ConfigProblem>,
     prices: Vec<(String, TokenPrice)>,
     pub(super) tools: Vec<ToolSetting>,
+    gateway: Option<GatewaySettings>,
 }
 
 impl SectionReader {
@@ -108,6 +111,7 @@ impl SectionReader {
             problems: Vec::new(),
             prices: Vec::new(),
             tools: Vec::new(),
+            gateway: None,
         }
     }
 
@@ -229,6 +233,10 @@ fn read_table(above: &str, node: &ConfigNode, reader: &mut SectionReader) {
                 tools::read_agents(node, reader);
                 continue;
             }
+            GATEWAY if above.is_empty() => {
+                read_gateway_table(node, reader);
+                continue;
+            }
             _ => {}
         }
         // `"cache.ttl"` is one name with a dot in it, and no key has one.
@@ -255,6 +263,18 @@ fn read_prices(node: &ConfigNode, reader: &mut SectionReader) {
             Err((entry, why)) => reader.add_problem(&format!("prices.{model:?}{entry}"), node, why),
         }
     }
+}
+
+/// Reads `[gateway]`, from the user's file only.
+fn read_gateway_table(node: &ConfigNode, reader: &mut SectionReader) {
+    if !reader.is_user_file() {
+        let message =
+            "the gateway can only be set up in your own configuration file (`recoup config path`)";
+        return reader.add_problem(GATEWAY, node, message);
+    }
+    let mut values = NodeReader::default();
+    reader.gateway = Some(gateway::read_gateway(node, &mut values));
+    reader.add_node_problems(values);
 }
 
 fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
@@ -291,6 +311,7 @@ fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
                 tools::REST_TOOLS,
                 tools::OPENAPI,
                 PROVIDERS,
+                GATEWAY,
             ];
             let known = KEYS.iter().map(|key| key.info().name).chain(tables);
             reader.add_unknown_name(full, node, known);

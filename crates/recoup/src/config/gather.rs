@@ -10,6 +10,7 @@ use recoup_core::key::Scope;
 use recoup_core::store::StoreUrl;
 
 use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding};
+use super::gateway::GatewaySettings;
 use super::keys::{self, KEYS, KeyInfo, RepositoryPermission};
 use super::origin::{ConfigFile, ValueOrigin};
 use super::places::BaseDirs;
@@ -33,6 +34,8 @@ pub(crate) struct GatheredConfig {
     pub(super) prices: Vec<(String, TokenPrice)>,
     /// Settings of tool calls, weakest first.
     pub(super) tools: Vec<ToolSetting>,
+    /// Settings of the gateway, if the user's file has some.
+    pub(super) gateway: Option<GatewaySettings>,
     /// Files of the repository with values that need trust.
     pub(crate) delicate: Vec<SensitiveFile>,
     /// Why the trust store cannot be read, if so.
@@ -66,6 +69,7 @@ impl GatheredConfig {
             left_out: Vec::new(),
             prices: Vec::new(),
             tools: Vec::new(),
+            gateway: None,
             delicate: Vec::new(),
             no_ledger: None,
         };
@@ -87,14 +91,14 @@ impl GatheredConfig {
         if let Some(contents) = files::read(ConfigFile::User, &path, &path.to_string_lossy()) {
             self.prices = contents.prices;
             self.tools = contents.tools;
+            self.gateway = contents.gateway;
             self.add_values(contents.givens, contents.problems);
         }
         let mut ledger = None;
         for file in ConfigFile::OF_REPOSITORY {
             let path = self.project.root().join(file.name());
             let Some(contents) = files::read(file, &path, file.name()) else { continue };
-            let files::ConfigFileContents { text, mut givens, problems, mut tools, prices: _ } =
-                contents;
+            let files::ConfigFileContents { text, mut givens, problems, mut tools, .. } = contents;
             if givens.iter().any(|given| given.needs_trust(&self.project))
                 || tools.iter().any(ToolSetting::needs_trust)
             {

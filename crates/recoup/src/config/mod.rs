@@ -10,6 +10,7 @@ mod document;
 pub(crate) mod env;
 mod faulty;
 mod files;
+mod gateway;
 mod gather;
 mod judge;
 mod keys;
@@ -47,6 +48,8 @@ pub(crate) use definitions::{
 };
 pub(crate) use document::{ConfigNode, ConfigValue, DocumentError, YamlSource, read_yaml};
 pub use env::{EnvVar, VARIABLES};
+pub use gateway::GatewaySettings;
+pub(crate) use gateway::{GatewayCacheRule, GatewayLimits, TenantSettings, UpstreamSettings};
 pub(crate) use gather::{GatheredConfig, SensitiveFile};
 pub use judge::{JudgeSettings, JudgeUnreadyReason};
 pub(crate) use node_reader::{NodeProblem, NodeReader};
@@ -125,6 +128,8 @@ pub struct ResolvedSettings {
     pub(crate) tools: ToolCacheSettings,
     /// Providers, servers and variables of agents.
     pub(crate) agents: AgentSettings,
+    /// Settings of the gateway.
+    pub gateway: GatewaySettings,
     /// Warnings about faulty settings that were ignored.
     pub left_out: Vec<String>,
     /// Other messages for the user, such as ignored settings.
@@ -291,6 +296,7 @@ impl GatheredConfig {
             prices: PriceTable::new(self.prices.clone()),
             tools: tools::merge(self.tools.iter()),
             agents: self.agent_settings(),
+            gateway: self.gateway.clone().unwrap_or_default(),
             left_out: self.left_out_warnings(),
             // Advice that was given once is repeated only on request.
             warnings: match self.project.standing() {

@@ -164,7 +164,7 @@ impl ApiKey {
         sendable.then(|| Self(text.to_owned()))
     }
 
-    fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 }

@@ -30,6 +30,7 @@ mod explain;
 mod files;
 mod forget;
 mod full_results;
+mod gateway;
 mod generate_key;
 mod get_set;
 mod help;

@@ -11,6 +11,7 @@ mod doctor;
 mod early_exit;
 mod exec;
 mod explain;
+mod gateway;
 pub(super) mod hook;
 mod init;
 mod judge;
@@ -106,6 +107,12 @@ pub(super) enum RecoupCommand {
     Resume(pause::ResumeArgs),
     /// Serve memory and cache to agents, over MCP
     Mcp(mcp::McpArgs),
+    /// Serve model APIs with cached answers: change a program's base URL, and no more
+    ///
+    /// An HTTP server in front of the APIs of Anthropic, OpenAI and compatible ones. Requests and
+    /// answers pass as they are. An answer to a request that was asked before comes from the cache,
+    /// where a duration is given.
+    Gateway(gateway::GatewayArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -176,6 +183,7 @@ impl RecoupCommand {
             Self::Pause(args) => args.run(),
             Self::Resume(args) => args.run(),
             Self::Mcp(args) => args.run(),
+            Self::Gateway(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),

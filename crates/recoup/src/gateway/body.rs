@@ -1,0 +1,177 @@
+//! Bodies of requests and answers.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::time::{Instant, Sleep};
+
+use super::recording::RecordedEvent;
+use super::shared_response::SharedReader;
+
+/// Error of a body: what it is does not matter to the client, whose connection ends.
+pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Body of a request that is not read here: what was read already, and the rest.
+#[derive(Debug)]
+pub(super) struct ClientBody {
+    pub(super) begun: Option<Bytes>,
+    pub(super) rest: Incoming,
+}
+
+impl Body for ClientBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Some(begun) = self.begun.take().filter(|begun| !begun.is_empty()) {
+            return Poll::Ready(Some(Ok(Frame::data(begun))));
+        }
+        Pin::new(&mut self.rest).poll_frame(context).map_err(Into::into)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.begun.as_ref().is_none_or(Bytes::is_empty) && self.rest.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let begun = self.begun.as_ref().map_or(0, |begun| begun.len() as u64);
+        let rest = self.rest.size_hint();
+        let mut hint = SizeHint::new();
+        hint.set_lower(rest.lower().saturating_add(begun));
+        if let Some(upper) = rest.upper().and_then(|upper| upper.checked_add(begun)) {
+            hint.set_upper(upper);
+        }
+        hint
+    }
+}
+
+/// Body of an answer to a client.
+#[derive(Debug)]
+pub(super) enum AnswerBody {
+    /// Known whole.
+    Whole(Option<Bytes>),
+    /// Read while it arrives, by several clients.
+    Shared(SharedReader),
+    /// Passed through from an upstream.
+    Passed(Box<PassedBody>),
+    /// A recorded stream, as fast as it was.
+    Paced(Box<PacedBody>),
+}
+
+impl AnswerBody {
+    pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self::Whole(Some(bytes.into()).filter(|bytes| !bytes.is_empty()))
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        match self.get_mut() {
+            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Shared(reader) => Pin::new(reader).poll_frame(context).map_err(Into::into),
+            Self::Passed(body) => Pin::new(&mut **body).poll_frame(context),
+            Self::Paced(body) => {
+                body.poll_event(context).map(|event| event.map(|it| Ok(Frame::data(it))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Whole(bytes) => bytes.is_none(),
+            Self::Passed(body) => body.body.is_end_stream(),
+            Self::Shared(_) | Self::Paced(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            Self::Passed(body) => body.body.size_hint(),
+            Self::Shared(_) | Self::Paced(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// An upstream's answer, which must not be silent for too long.
+#[derive(Debug)]
+pub(super) struct PassedBody {
+    body: Incoming,
+    silence: Duration,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl PassedBody {
+    pub(super) fn new(body: Incoming, silence: Duration) -> Box<Self> {
+        Box::new(Self { body, silence, timer: Box::pin(tokio::time::sleep(silence)) })
+    }
+}
+
+impl Body for PassedBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
+            let until = Instant::now() + self.silence;
+            self.timer.as_mut().reset(until);
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        match self.timer.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Some(Err("the upstream has fallen silent".into()))),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+/// A recorded stream, each event at its time.
+#[derive(Debug)]
+pub(super) struct PacedBody {
+    body: Bytes,
+    events: std::vec::IntoIter<RecordedEvent>,
+    next: Option<RecordedEvent>,
+    started: Instant,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl PacedBody {
+    pub(super) fn new(body: Bytes, events: Vec<RecordedEvent>) -> Box<Self> {
+        let started = Instant::now();
+        let timer = Box::pin(tokio::time::sleep_until(started));
+        Box::new(Self { body, events: events.into_iter(), next: None, started, timer })
+    }
+
+    fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let RecordedEvent(at, length) = match self.next.take().or_else(|| self.events.next()) {
+            Some(event) => event,
+            None => return Poll::Ready(None),
+        };
+        let due = self.started + Duration::from_millis(at);
+        if Instant::now() < due {
+            self.timer.as_mut().reset(due);
+            if self.timer.as_mut().poll(context).is_pending() {
+                self.next = Some(RecordedEvent(at, length));
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(Some(self.body.split_to(length.min(self.body.len()))))
+    }
+}

@@ -1,0 +1,541 @@
+//! `recoup gateway`: an HTTP server in front of model APIs that answers repeated requests from the
+//! cache, and is otherwise invisible.
+//!
+//! ```text
+//! client ──► server ──► caller, route ──► plan ──► cache: hit ──► recorded answer
+//!                             │             └────► flight: one asks upstream, all read its answer
+//!                             └─ not cacheable ──► upstream, passed through
+//! ```
+
+mod assemble;
+mod body;
+mod decoder;
+mod directives;
+mod embeddings;
+mod endpoint;
+mod flight;
+mod plan;
+mod recording;
+mod report;
+mod route;
+mod server;
+mod shared_response;
+mod tenants;
+mod upstream;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode};
+use moka::sync::Cache as RecentIds;
+use parking_lot::RwLock;
+use recoup_core::base::name::fresh_id;
+use recoup_core::cache::{Cache, CacheMode, PeekOutcome};
+use recoup_core::entry::{Body, Entry};
+use recoup_core::key::{EntryId, Key};
+use recoup_core::{Error, Result};
+use serde_json::json;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use crate::config::{GatewayLimits, GatewaySettings, PriceTable};
+use crate::llm::ApiKey;
+use assemble::{assemble_stream, to_stream};
+use body::{AnswerBody, ClientBody, PacedBody, PassedBody};
+use directives::CacheDirectives;
+use embeddings::EmbeddingBatch;
+use endpoint::ApiEndpoint;
+use flight::{FlightSeat, FlightTable, OutgoingRequest};
+use plan::{ApiRequest, BypassReason, CachePlan};
+use recording::RecordedAnswer;
+use report::{CacheReport, CacheStatus};
+use route::RoutedPath;
+use shared_response::SharedReader;
+use tenants::{GatewayCaller, TenantTable};
+use upstream::{Upstream, UpstreamBody, end_to_end};
+
+pub(crate) use server::{GatewaySetup, serve};
+
+/// Time for which an entry that was just read is likely to be in the memory tier.
+const RECENT: Duration = Duration::from_secs(1);
+/// Entries whose ids are remembered for that.
+const MOST_RECENT: u64 = 100_000;
+/// Times that a caller waits for somebody else's request before it sends its own.
+const MOST_LEADERS: usize = 2;
+
+const CACHE_HEADER: HeaderName = HeaderName::from_static("recoup-cache");
+const ID_HEADER: HeaderName = HeaderName::from_static("recoup-request-id");
+
+/// The gateway, while it runs.
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    cache: Cache,
+    live: RwLock<Arc<LiveSettings>>,
+    flights: FlightTable,
+    /// Entries that were read a moment ago: they are read again without another thread.
+    recent: RecentIds<EntryId, ()>,
+}
+
+/// What a reload replaces.
+#[derive(Debug)]
+pub(super) struct LiveSettings {
+    settings: GatewaySettings,
+    upstreams: Vec<Arc<Upstream>>,
+    tenants: TenantTable,
+    prices: PriceTable,
+}
+
+impl LiveSettings {
+    /// Everything that the settings describe. Opens no connection. `key_of` has the key in a variable.
+    fn new(
+        settings: GatewaySettings,
+        prices: PriceTable,
+        fingerprint_key: &[u8],
+        key_of: &dyn Fn(&str) -> Result<Option<ApiKey>>,
+    ) -> Result<Self> {
+        let upstream = |it: &crate::config::UpstreamSettings| {
+            let key = it.key_env.as_deref().map(key_of).transpose()?.flatten();
+            if let (Some(name), None) = (&it.key_env, &key) {
+                let message =
+                    format!("gateway.upstreams.{}: the variable {name} is not set", it.name);
+                return Err(Error::usage(message));
+            }
+            Upstream::new(it.clone(), key).map(Arc::new)
+        };
+        let upstreams = settings.upstreams.iter().map(upstream).collect::<Result<_>>()?;
+        let tenants = TenantTable::new(&settings, fingerprint_key)?;
+        Ok(Self { settings, upstreams, tenants, prices })
+    }
+}
+
+/// A request with what is known about it.
+struct KnownRequest {
+    live: Arc<LiveSettings>,
+    caller: GatewayCaller,
+    upstream: Arc<Upstream>,
+    path: RoutedPath,
+    head: Parts,
+}
+
+impl Gateway {
+    fn new(cache: Cache, live: LiveSettings) -> Self {
+        let recent = RecentIds::builder().max_capacity(MOST_RECENT).time_to_live(RECENT).build();
+        Self { cache, live: RwLock::new(Arc::new(live)), flights: FlightTable::default(), recent }
+    }
+
+    /// Answers a request.
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<AnswerBody> {
+        let id = fresh_id(self.cache.clock());
+        let mut response = match self.dispatch(request).await {
+            Ok(response) => response,
+            Err(refusal) => refusal.into_response(),
+        };
+        if let Ok(id) = HeaderValue::from_str(&id) {
+            response.headers_mut().insert(ID_HEADER, id);
+        }
+        response
+    }
+
+    async fn dispatch(
+        self: &Arc<Self>,
+        request: Request<Incoming>,
+    ) -> Result<Response<AnswerBody>, GatewayRefusal> {
+        let live = Arc::clone(&self.live.read());
+        live.check_host(&request)?;
+        match (request.method(), request.uri().path()) {
+            (&Method::GET, "/healthz") => return Ok(plain_answer(StatusCode::OK, "ok\n")),
+            (&Method::GET, "/readyz") => return Ok(self.readiness().await),
+            _ => {}
+        }
+        let caller = live.tenants.identify(request.headers()).ok_or_else(|| {
+            let message = "missing or wrong token: send one of the gateway as Recoup-Token, or in \
+                           place of the API key";
+            GatewayRefusal::new(StatusCode::UNAUTHORIZED, message)
+        })?;
+        let (head, body) = request.into_parts();
+        let (upstream, path) = route::find_upstream(&live.upstreams, &head)
+            .ok_or_else(|| route::unknown_upstream(&live.upstreams, &head))?;
+        let known = KnownRequest { live, caller, upstream, path, head };
+        let api = known.upstream.settings.api;
+        let endpoint = ApiEndpoint::of(api, &known.head.method, known.path.path());
+        match endpoint.filter(|_| !known.head.headers.contains_key(header::UPGRADE)) {
+            Some(endpoint) => self.answer_api(known, endpoint, body).await,
+            None => {
+                let body = ClientBody { begun: None, rest: body };
+                let reason = "not an endpoint whose answers are cached";
+                known.pass_through(UpstreamBody::Right(body), reason).await
+            }
+        }
+    }
+
+    /// Answers a request to an endpoint whose answers can be cached.
+    async fn answer_api(
+        self: &Arc<Self>,
+        known: KnownRequest,
+        endpoint: ApiEndpoint,
+        body: Incoming,
+    ) -> Result<Response<AnswerBody>, GatewayRefusal> {
+        let directives = CacheDirectives::read(&known.head.headers)
+            .map_err(|message| GatewayRefusal::new(StatusCode::BAD_REQUEST, message))?;
+        let limits = &known.live.settings.limits;
+        let body = match read_whole(body, limits.request_bytes, limits.client_timeout).await? {
+            Ok(body) => body,
+            Err(unread) => {
+                let reason = "the request is larger than gateway.max_request_mb";
+                return known.pass_through(UpstreamBody::Right(unread), reason).await;
+            }
+        };
+        let request = ApiRequest {
+            endpoint,
+            upstream: &known.upstream.settings,
+            method: &known.head.method,
+            path: known.path.path(),
+            query: known.path.query(),
+            headers: &known.head.headers,
+            body: &body,
+        };
+        let plan = CachePlan::of(&request, directives, &known.live.settings, &known.caller.scope);
+        let plan = match plan {
+            Ok(plan) => Arc::new(plan),
+            Err(BypassReason { text, .. }) => {
+                return known.pass_through(UpstreamBody::Left(body.into()), &text).await;
+            }
+        };
+        let is_cached_only = plan.directives.mode == CacheMode::OnlyIfCached;
+        if endpoint == ApiEndpoint::Embeddings
+            && !is_cached_only
+            && let Some(batch) = EmbeddingBatch::split(&plan, &body, &known.live)
+        {
+            let live = Arc::clone(&known.live);
+            return self.answer_batch(&live, batch, known.into_outgoing(body)).await;
+        }
+        if let Some(served) = self.look_up(&plan).await {
+            return Ok(self.recorded_response(&known.live, &plan, served));
+        }
+        match plan.directives.mode {
+            CacheMode::OnlyIfCached => Err(GatewayRefusal {
+                report: Some(CacheReport::unserved(
+                    CacheStatus::Miss,
+                    Some(plan.id.key.clone()),
+                    "only a cached answer was wanted",
+                )),
+                ..GatewayRefusal::new(StatusCode::GATEWAY_TIMEOUT, "there is no cached answer")
+            }),
+            CacheMode::Bypass => {
+                known.pass_through(UpstreamBody::Left(body.into()), "no-cache and no-store").await
+            }
+            _ => self.fly(known, plan, body).await,
+        }
+    }
+
+    /// Asks the upstream, or reads the answer to the same request of somebody else.
+    async fn fly(
+        self: &Arc<Self>,
+        known: KnownRequest,
+        plan: Arc<CachePlan>,
+        body: Bytes,
+    ) -> Result<Response<AnswerBody>, GatewayRefusal> {
+        let live = Arc::clone(&known.live);
+        let outgoing = known.into_outgoing(body);
+        for _ in 0..MOST_LEADERS {
+            match self.flights.join(&plan.id) {
+                Some(FlightSeat::Leader(reader, shared)) => {
+                    let run = Arc::clone(self).lead(live, plan, outgoing, shared);
+                    tokio::spawn(run);
+                    return shared_answer(reader).await;
+                }
+                Some(FlightSeat::Follower(reader)) => match reader.head().await {
+                    // Its own failure is each caller's own.
+                    Ok(head) if head.status == StatusCode::OK => {
+                        return shared_answer(reader).await;
+                    }
+                    Ok(_) | Err(_) => {}
+                },
+                None => break,
+            }
+        }
+        let reason = "the same request of others failed or is too large";
+        let response = outgoing.send().await?;
+        let report = CacheReport::unserved(CacheStatus::Bypass, Some(plan.id.key.clone()), reason);
+        Ok(passed_answer(response, &report, outgoing.upstream.settings.idle_timeout))
+    }
+
+    /// A stored answer in the form that the client asks for, or in another from which that can be made.
+    async fn look_up(self: &Arc<Self>, plan: &Arc<CachePlan>) -> Option<ServedAnswer> {
+        if !plan.may_serve() {
+            return None;
+        }
+        if self.recent.contains_key(&plan.id) {
+            return self.read_stored(plan);
+        }
+        let (gateway, asked) = (Arc::clone(self), Arc::clone(plan));
+        let served = spawn_blocking(move || gateway.read_stored(&asked)).await.ok().flatten()?;
+        self.recent.insert(plan.id.clone(), ());
+        Some(served)
+    }
+
+    fn read_stored(&self, plan: &CachePlan) -> Option<ServedAnswer> {
+        if let Ok(entry) = self.cache.read_hit(&plan.lookup()) {
+            let recorded = read_entry(&entry)?;
+            let report = self.report_served(&plan.id.key, &entry, CacheStatus::Hit);
+            return Some(ServedAnswer { recorded, report });
+        }
+        let form = plan.recipe.body.form();
+        let other = plan.id_of_form(if form.is_empty() { "stream" } else { "" })?;
+        let request = plan.lookup_of(&other);
+        let PeekOutcome::Hit(entry) = self.cache.peek(&request) else { return None };
+        let recorded = translate(plan.endpoint, &read_entry(&entry)?, form)?;
+        // Counted only now: a form that does not fit is no hit.
+        self.cache.read_hit(&request).ok()?;
+        let report = self.report_served(&other.key, &entry, CacheStatus::Hit);
+        Some(ServedAnswer { recorded, report })
+    }
+
+    fn report_served(&self, key: &Key, entry: &Entry, status: CacheStatus) -> CacheReport {
+        let header = &entry.head().header;
+        let cost = header.cost;
+        let tokens = cost.input_tokens.unwrap_or_default() + cost.output_tokens.unwrap_or_default();
+        CacheReport {
+            status,
+            reason: None,
+            key: Some(key.clone()),
+            age: Some(self.cache.clock().now().millis_since(header.created) / 1000),
+            saved_tokens: tokens,
+            saved_micro_dollars: cost.micro_dollars,
+        }
+    }
+
+    fn recorded_response(
+        &self,
+        live: &LiveSettings,
+        plan: &CachePlan,
+        served: ServedAnswer,
+    ) -> Response<AnswerBody> {
+        let ServedAnswer { recorded, report } = served;
+        let _ = plan;
+        let is_stream = recorded.is_stream();
+        let RecordedAnswer { headers, events, body } = recorded;
+        let body = if is_stream && live.settings.keeps_pace {
+            AnswerBody::Paced(PacedBody::new(body, events))
+        } else {
+            AnswerBody::whole(body)
+        };
+        let mut response = Response::new(body);
+        *response.headers_mut() = headers;
+        response.headers_mut().insert(CACHE_HEADER, report.header());
+        response
+    }
+
+    fn note_stored(&self) {}
+
+    fn note_unstored(&self) {}
+
+    async fn readiness(self: &Arc<Self>) -> Response<AnswerBody> {
+        let cache = self.cache.clone();
+        let probe = spawn_blocking(move || cache.usage(&recoup_core::key::Scope::global()));
+        match probe.await {
+            Ok(Ok(_)) => plain_answer(StatusCode::OK, "ready\n"),
+            _ => plain_answer(StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable\n"),
+        }
+    }
+}
+
+/// An answer from the cache.
+#[derive(Debug)]
+struct ServedAnswer {
+    recorded: RecordedAnswer,
+    report: CacheReport,
+}
+
+impl KnownRequest {
+    fn into_outgoing(self, body: Bytes) -> OutgoingRequest {
+        OutgoingRequest {
+            upstream: self.upstream,
+            head: Arc::new(self.head),
+            path_and_query: self.path.into_string(),
+            body,
+            uses_own_key: self.caller.uses_own_key,
+        }
+    }
+
+    /// Passes the request and its answer through.
+    async fn pass_through(
+        mut self,
+        body: UpstreamBody,
+        reason: &str,
+    ) -> Result<Response<AnswerBody>, GatewayRefusal> {
+        let upgrade = self.head.extensions.remove::<hyper::upgrade::OnUpgrade>();
+        let path = self.path.into_string();
+        let upstream = &self.upstream;
+        let sent = upstream.send(&self.head, &path, body, self.caller.uses_own_key).await;
+        let mut response = sent?;
+        let report = CacheReport::unserved(CacheStatus::Bypass, None, reason);
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+            let theirs = hyper::upgrade::on(&mut response);
+            if let Some(ours) = upgrade {
+                tokio::spawn(server::join_upgraded(ours, theirs));
+            }
+            let (mut head, _) = response.into_parts();
+            head.headers.insert(CACHE_HEADER, report.header());
+            return Ok(Response::from_parts(head, AnswerBody::Whole(None)));
+        }
+        Ok(passed_answer(response, &report, upstream.settings.idle_timeout))
+    }
+}
+
+/// The answer in another form, where that is exact.
+fn translate(
+    endpoint: ApiEndpoint,
+    recorded: &RecordedAnswer,
+    form: &str,
+) -> Option<RecordedAnswer> {
+    let mut headers = recorded.headers.clone();
+    if form.is_empty() {
+        let assembled = assemble_stream(endpoint, &recorded.body);
+        if !assembled.is_exact || !assembled.is_complete {
+            return None;
+        }
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let body = serde_json::to_vec(&assembled.body).ok()?.into();
+        return Some(RecordedAnswer { headers, events: Vec::new(), body });
+    }
+    let events = to_stream(endpoint, &recorded.body, form)?;
+    let kind = HeaderValue::from_static("text/event-stream; charset=utf-8");
+    headers.insert(header::CONTENT_TYPE, kind);
+    let lengths = events.iter().map(|event| recording::RecordedEvent(0, event.len())).collect();
+    let body = events.concat().into();
+    Some(RecordedAnswer { headers, events: lengths, body })
+}
+
+/// Reads an entry; none if it is damaged or of a later version.
+fn read_entry(entry: &Entry) -> Option<RecordedAnswer> {
+    match entry.body() {
+        Body::Whole(bytes) => RecordedAnswer::from_bytes(bytes),
+        large @ Body::Large(_) => RecordedAnswer::from_bytes(&large.to_bytes().ok()?),
+    }
+}
+
+/// Reads a body whole. One that is larger than the limit is handed back, with what was read of it.
+async fn read_whole(
+    mut body: Incoming,
+    limit: usize,
+    patience: Duration,
+) -> Result<Result<Bytes, ClientBody>, GatewayRefusal> {
+    let broken = |message| GatewayRefusal::new(StatusCode::BAD_REQUEST, message);
+    let mut first = Bytes::new();
+    let mut all = BytesMut::new();
+    loop {
+        let frame = timeout(patience, body.frame()).await.map_err(|_| {
+            GatewayRefusal::new(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time")
+        })?;
+        let Some(frame) = frame else { break };
+        let Ok(data) = frame.map_err(|_| broken("the request was cut off"))?.into_data() else {
+            continue;
+        };
+        if first.is_empty() && all.is_empty() {
+            first = data;
+        } else {
+            if all.is_empty() {
+                all.extend_from_slice(&first);
+            }
+            all.extend_from_slice(&data);
+        }
+        if first.len().max(all.len()) > limit {
+            let begun = Some(if all.is_empty() { first } else { all.freeze() });
+            return Ok(Err(ClientBody { begun, rest: body }));
+        }
+    }
+    Ok(Ok(if all.is_empty() { first } else { all.freeze() }))
+}
+
+/// Answer of a reader of a shared response.
+async fn shared_answer(reader: SharedReader) -> Result<Response<AnswerBody>, GatewayRefusal> {
+    let head = reader.head().await?;
+    let is_raw = reader.is_raw();
+    let mut response = Response::new(AnswerBody::Shared(reader));
+    *response.status_mut() = head.status;
+    *response.headers_mut() = head.headers.clone();
+    if is_raw {
+        *response.extensions_mut() = head.extensions.clone();
+    } else {
+        // What it reads was decoded.
+        response.headers_mut().remove(header::CONTENT_ENCODING);
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+    }
+    let mut report = head.report.clone();
+    if !is_raw && report.status == CacheStatus::Miss {
+        let reason = Some("shared with a request on its way".to_owned());
+        report = CacheReport { status: CacheStatus::Hit, reason, age: Some(0), ..report };
+    }
+    response.headers_mut().insert(CACHE_HEADER, report.header());
+    Ok(response)
+}
+
+/// An upstream's answer as it is.
+fn passed_answer(
+    response: Response<Incoming>,
+    report: &CacheReport,
+    silence: Duration,
+) -> Response<AnswerBody> {
+    let (mut head, body) = response.into_parts();
+    head.headers = end_to_end(&head.headers);
+    head.headers.insert(CACHE_HEADER, report.header());
+    head.version = hyper::Version::HTTP_11;
+    Response::from_parts(head, AnswerBody::Passed(PassedBody::new(body, silence)))
+}
+
+fn plain_answer(status: StatusCode, text: &'static str) -> Response<AnswerBody> {
+    let mut response = Response::new(AnswerBody::whole(text));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+/// An answer of the gateway itself, in the form of an API's error.
+#[derive(Debug)]
+pub(super) struct GatewayRefusal {
+    status: StatusCode,
+    message: String,
+    report: Option<CacheReport>,
+}
+
+impl GatewayRefusal {
+    fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), report: None }
+    }
+
+    fn into_response(self) -> Response<AnswerBody> {
+        let kind = match self.status.as_u16() {
+            401 => "authentication_error",
+            404 => "not_found_error",
+            429 => "rate_limit_error",
+            400..=499 => "invalid_request_error",
+            _ => "api_error",
+        };
+        let message = format!("recoup gateway: {}", self.message);
+        // Both APIs read this.
+        let body =
+            json!({ "type": "error", "error": { "type": kind, "message": message, "code": null } });
+        let mut response = Response::new(AnswerBody::whole(body.to_string()));
+        *response.status_mut() = self.status;
+        let headers: &mut HeaderMap = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let report = self
+            .report
+            .unwrap_or_else(|| CacheReport::unserved(CacheStatus::Bypass, None, self.message));
+        headers.insert(CACHE_HEADER, report.header());
+        response
+    }
+}
+
+impl From<shared_response::UpstreamFault> for GatewayRefusal {
+    fn from(fault: shared_response::UpstreamFault) -> Self {
+        Self::new(fault.status, fault.message)
+    }
+}

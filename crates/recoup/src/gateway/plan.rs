@@ -1,0 +1,233 @@
+//! What is done with a request: whether it may be cached, under which key, and for how long.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use hyper::Method;
+use hyper::header::HeaderMap;
+use recoup_core::cache::{CacheMode, LookupRequest, PathContext, Ttl, WaitPolicy};
+use recoup_core::entry::{Draft, ProducerIdentity, ProductionCost};
+use recoup_core::key::model_request::{ModelRequestBody, ModelRequestRecipe};
+use recoup_core::key::{EntryId, KeyPart, KeyRecipe as _, Kind, Scope};
+use serde_json::{Map, Value};
+
+use super::directives::CacheDirectives;
+use super::endpoint::ApiEndpoint;
+use super::recording::RecordedAnswer;
+use crate::config::{GatewayCacheRule, GatewaySettings, UpstreamSettings};
+
+/// Headers that count for every API.
+const KEY_HEADERS: [&str; 4] =
+    ["anthropic-version", "anthropic-beta", "openai-organization", "openai-project"];
+/// Parameters of the query that do not change the answer.
+const IGNORED_QUERY: &str = "beta";
+
+/// A request to a known endpoint, read whole.
+#[derive(Debug)]
+pub(super) struct ApiRequest<'a> {
+    pub(super) endpoint: ApiEndpoint,
+    pub(super) upstream: &'a UpstreamSettings,
+    pub(super) method: &'a Method,
+    pub(super) path: &'a str,
+    pub(super) query: Option<&'a str>,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) body: &'a Bytes,
+}
+
+/// How a request is cached.
+#[derive(Debug, Clone)]
+pub(super) struct CachePlan {
+    pub(super) endpoint: ApiEndpoint,
+    pub(super) id: EntryId,
+    pub(super) recipe: ModelRequestRecipe,
+    pub(super) parts: Vec<KeyPart>,
+    pub(super) identity: ProducerIdentity,
+    pub(super) model: String,
+    pub(super) ttl: Ttl,
+    /// In milliseconds.
+    pub(super) grace: u64,
+    pub(super) directives: CacheDirectives,
+    pub(super) rule: GatewayCacheRule,
+    paths: PathContext,
+}
+
+/// Reason why a request passes by the cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BypassReason {
+    pub(super) text: String,
+    /// Model of the request, if it has one.
+    pub(super) model: Option<String>,
+}
+
+impl CachePlan {
+    /// Decides about a request.
+    pub(super) fn of(
+        request: &ApiRequest<'_>,
+        directives: CacheDirectives,
+        settings: &GatewaySettings,
+        scope: &Scope,
+    ) -> Result<Self, BypassReason> {
+        let (body, model) = match read_body(request) {
+            Ok(body) => {
+                let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
+                let model = model.to_owned();
+                (body, model)
+            }
+            Err(text) => return Err(BypassReason { text: text.to_owned(), model: None }),
+        };
+        let bypass = |text: String| BypassReason { text, model: Some(model.clone()) };
+        let rule = settings.rule_for(request, &model);
+        let ttl = directives.ttl.or(rule.ttl).unwrap_or(Ttl::Off);
+        if ttl == Ttl::Off {
+            return Err(bypass("no TTL is configured for it, and Recoup-TTL is not given".into()));
+        }
+        if let Some(reason) = request.endpoint.never_cached(&body, &rule) {
+            return Err(bypass(reason.to_owned()));
+        }
+        let recipe = request.recipe(settings).map_err(|error| bypass(error.to_string()))?;
+        let key = recipe.key().map_err(|error| bypass(error.to_string()))?;
+        let identity = ProducerIdentity {
+            name: Some(model.clone()).filter(|name| !name.is_empty()),
+            namespace: Some(request.upstream.name.clone()),
+            hash: None,
+        };
+        let grace = directives.stale.or_else(|| rule.stale.and_then(Ttl::as_millis));
+        Ok(Self {
+            endpoint: request.endpoint,
+            id: EntryId::new(scope.clone(), key),
+            parts: recipe.parts(),
+            recipe,
+            identity,
+            model,
+            ttl,
+            grace: grace.unwrap_or_default(),
+            directives,
+            rule,
+            paths: PathContext::at("/"),
+        })
+    }
+
+    /// The look-up of this request.
+    pub(super) fn lookup(&self) -> LookupRequest<'_> {
+        self.lookup_of(&self.id)
+    }
+
+    /// The look-up of another entry, under the same conditions.
+    pub(super) fn lookup_of<'a>(&'a self, id: &'a EntryId) -> LookupRequest<'a> {
+        LookupRequest {
+            identity: Some(&self.identity),
+            ttl: self.ttl.as_millis(),
+            max_age: self.directives.max_age,
+            mode: self.directives.mode,
+            wait_policy: WaitPolicy { leaders: Some(2), ..WaitPolicy::default() },
+            ..LookupRequest::new(Kind::ModelRequest, id, &self.paths)
+        }
+    }
+
+    /// True if the client accepts an answer from the cache.
+    pub(super) fn may_serve(&self) -> bool {
+        !matches!(self.directives.mode, CacheMode::Refresh | CacheMode::Bypass)
+    }
+
+    /// Entry of the same answer in another form; none if the recipe can't be made.
+    pub(super) fn id_of_form(&self, form: &str) -> Option<EntryId> {
+        self.with_body(self.recipe.body.with_form(form)).map(|plan| plan.id)
+    }
+
+    /// The plan of a request with another body; none if no key can be made of it.
+    pub(super) fn with_body(&self, body: ModelRequestBody) -> Option<Self> {
+        let recipe = ModelRequestRecipe { body, ..self.recipe.clone() };
+        let id = EntryId::new(self.id.scope.clone(), recipe.key().ok()?);
+        Some(Self { id, parts: recipe.parts(), recipe, ..self.clone() })
+    }
+
+    /// An entry with this answer.
+    pub(super) fn draft(&self, recorded: &RecordedAnswer, cost: ProductionCost) -> Draft {
+        Draft {
+            identity: self.identity.clone(),
+            parts: self.parts.clone(),
+            tags: self.tags(),
+            grace: self.grace,
+            cost,
+            ..Draft::new(Kind::ModelRequest, recorded.to_bytes())
+        }
+    }
+
+    /// Words to find the entry by.
+    fn tags(&self) -> Vec<String> {
+        let Self { model, recipe, .. } = self;
+        let mut tags = vec!["gateway".to_owned(), format!("upstream:{}", recipe.upstream)];
+        if !model.is_empty() {
+            tags.push(format!("model:{model}"));
+        }
+        tags
+    }
+}
+
+/// The body as an object; an empty one for a request without a body.
+fn read_body(request: &ApiRequest<'_>) -> Result<Map<String, Value>, &'static str> {
+    if request.endpoint == ApiEndpoint::Models {
+        return Ok(Map::new());
+    }
+    if request.headers.contains_key(hyper::header::CONTENT_ENCODING) {
+        return Err("its body is compressed");
+    }
+    match serde_json::from_slice(request.body) {
+        Ok(Value::Object(body)) => Ok(body),
+        _ => Err("its body is not a JSON object"),
+    }
+}
+
+impl ApiRequest<'_> {
+    fn recipe(&self, settings: &GatewaySettings) -> recoup_core::Result<ModelRequestRecipe> {
+        let body = match self.endpoint {
+            ApiEndpoint::Models => ModelRequestBody::none(),
+            _ => {
+                let text = std::str::from_utf8(self.body).unwrap_or_default();
+                ModelRequestBody::read(text, &settings.normalisers)?
+            }
+        };
+        let query = self.query.unwrap_or_default().split('&');
+        let query: Vec<&str> = query
+            .filter(|it| !it.is_empty() && it.split('=').next() != Some(IGNORED_QUERY))
+            .collect();
+        let path = match query.len() {
+            0 => self.path.to_owned(),
+            _ => format!("{}?{}", self.path, query.join("&")),
+        };
+        Ok(ModelRequestRecipe {
+            upstream: self.upstream.name.clone(),
+            method: self.method.as_str().to_owned(),
+            path,
+            headers: self.key_headers(&settings.key_headers),
+            body,
+        })
+    }
+
+    /// The headers that count. Several values of one name are a set.
+    fn key_headers(&self, named: &[String]) -> BTreeMap<String, String> {
+        let names = KEY_HEADERS.into_iter().chain(named.iter().map(String::as_str));
+        let values = names.filter_map(|name| {
+            let values = self.headers.get_all(name).iter();
+            let values = values.filter_map(|value| value.to_str().ok());
+            let mut items: Vec<&str> =
+                values.flat_map(|value| value.split(',')).map(str::trim).collect();
+            items.sort_unstable();
+            items.dedup();
+            (!items.is_empty()).then(|| (name.to_owned(), items.join(",")))
+        });
+        values.collect()
+    }
+}
+
+impl GatewaySettings {
+    /// The first rule that matches.
+    fn rule_for(&self, request: &ApiRequest<'_>, model: &str) -> GatewayCacheRule {
+        let matches = |rule: &&GatewayCacheRule| {
+            rule.model.as_ref().is_none_or(|it| it.matches(model))
+                && rule.path.as_ref().is_none_or(|it| it.matches(request.path))
+                && rule.upstream.as_ref().is_none_or(|it| *it == request.upstream.name)
+        };
+        self.rules.iter().find(matches).cloned().unwrap_or_default()
+    }
+}

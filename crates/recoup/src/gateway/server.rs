@@ -1,0 +1,315 @@
+//! Connections of the gateway: plain or TLS, HTTP/1.1 and HTTP/2, with limits, until it is told to
+//! stop. Open answers are finished before it ends.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use recoup_core::base::fsx;
+use recoup_core::cache::Cache;
+use recoup_core::error::IoContext as _;
+use recoup_core::{Error, Result};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, Sleep, sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+use super::{Gateway, GatewayLimits, LiveSettings};
+use crate::config::{GatewaySettings, PriceTable};
+use crate::llm::ApiKey;
+
+/// Pause after a failed accept, for example when all file descriptors are in use.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Most bytes of a request's head.
+const MAX_HEAD_BYTES: usize = 64 << 10;
+/// Most streams of one HTTP/2 connection.
+const MAX_STREAMS: u32 = 256;
+/// Largest file with a certificate or a key.
+const MAX_PEM: u64 = 1 << 20;
+
+/// Everything that a gateway needs from outside.
+pub(crate) struct GatewaySetup<'a> {
+    pub(crate) cache: Cache,
+    pub(crate) settings: GatewaySettings,
+    pub(crate) prices: PriceTable,
+    /// Makes fingerprints of credentials that cannot be guessed.
+    pub(crate) fingerprint_key: Vec<u8>,
+    /// API key in a variable.
+    pub(crate) key_of: &'a (dyn Fn(&str) -> Result<Option<ApiKey>> + Sync),
+    /// Loads the settings anew.
+    pub(crate) reload: &'a (dyn Fn() -> Result<(GatewaySettings, PriceTable)> + Sync),
+    /// Tells a person what happened.
+    pub(crate) tell: &'a (dyn Fn(&str) + Sync),
+}
+
+impl std::fmt::Debug for GatewaySetup<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GatewaySetup").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// Serves until the process is told to stop; calls `ready` with the URL.
+pub(crate) fn serve(
+    setup: &GatewaySetup<'_>,
+    ready: impl FnOnce(&str) -> Result<()>,
+) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .with_context(|| "starting the gateway".to_owned())?;
+    let ended = runtime.block_on(run(setup, ready));
+    setup.cache.flush_events();
+    // Threads that wait for a store must not keep the process alive.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -> Result<()> {
+    let GatewaySetup { cache, settings, prices, fingerprint_key, key_of, .. } = setup;
+    let live = LiveSettings::new(settings.clone(), prices.clone(), fingerprint_key, key_of)?;
+    let tls = settings.tls.as_ref().map(|(chain, key)| acceptor(chain, key)).transpose()?;
+    let listening = || format!("cannot listen on {}", settings.listen);
+    let listener = TcpListener::bind(settings.listen).await.with_context(listening)?;
+    let address = listener.local_addr().with_context(listening)?;
+    let signals = || "cannot receive signals".to_owned();
+    let mut interrupt = signal(SignalKind::interrupt()).with_context(signals)?;
+    let mut terminate = signal(SignalKind::terminate()).with_context(signals)?;
+    let mut hangup = signal(SignalKind::hangup()).with_context(signals)?;
+    let gateway = Arc::new(Gateway::new(cache.clone(), live));
+    ready(&format!("{}://{address}", if tls.is_some() { "https" } else { "http" }))?;
+    let open = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(settings.limits.connections));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = interrupt.recv() => break,
+            _ = terminate.recv() => break,
+            _ = hangup.recv() => {
+                gateway.reload(setup);
+                continue;
+            }
+        };
+        let Ok((stream, _)) = accepted else {
+            sleep(ACCEPT_PAUSE).await;
+            continue;
+        };
+        // Beyond the limit newcomers are turned away, so that those who are served go on.
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
+        // Small answers must not wait for the client's acknowledgement.
+        let _ = stream.set_nodelay(true);
+        let connection = ClientConnection { gateway: Arc::clone(&gateway), tls: tls.clone() };
+        let watcher = open.watcher();
+        tokio::spawn(async move {
+            connection.serve(stream, watcher).await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    (setup.tell)("stopping: open answers are finished first");
+    let limit = gateway.live.read().settings.limits.drain_timeout;
+    let is_drained = timeout(limit, async {
+        open.shutdown().await;
+        // Answers whose clients have gone are read to their end, too.
+        while gateway.flights.running() > 0 {
+            sleep(Duration::from_millis(20)).await;
+        }
+    });
+    if is_drained.await.is_err() {
+        (setup.tell)("some answers took too long and were cut off");
+    }
+    Ok(())
+}
+
+impl Gateway {
+    /// Replaces the settings, all or none of them.
+    fn reload(&self, setup: &GatewaySetup<'_>) {
+        let loaded = (setup.reload)().and_then(|(settings, prices)| {
+            LiveSettings::new(settings, prices, &setup.fingerprint_key, setup.key_of)
+        });
+        match loaded {
+            Ok(live) => {
+                *self.live.write() = Arc::new(live);
+                (setup.tell)("the configuration was reloaded");
+            }
+            Err(error) => {
+                let message =
+                    format!("the configuration was not reloaded, the old one stays: {error}");
+                (setup.tell)(&message);
+            }
+        }
+    }
+}
+
+/// One connection of a client.
+struct ClientConnection {
+    gateway: Arc<Gateway>,
+    tls: Option<TlsAcceptor>,
+}
+
+impl ClientConnection {
+    async fn serve(
+        self,
+        stream: tokio::net::TcpStream,
+        watcher: hyper_util::server::graceful::Watcher,
+    ) {
+        let limits = self.gateway.live.read().settings.limits.clone();
+        match &self.tls {
+            None => {
+                self.serve_http(StallGuard::new(stream, limits.client_timeout), &limits, watcher)
+                    .await
+            }
+            Some(tls) => {
+                let accepted = timeout(limits.head_timeout, tls.accept(stream)).await;
+                if let Ok(Ok(stream)) = accepted {
+                    let stream = StallGuard::new(stream, limits.client_timeout);
+                    self.serve_http(stream, &limits, watcher).await;
+                }
+            }
+        }
+    }
+
+    async fn serve_http<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+        &self,
+        stream: S,
+        limits: &GatewayLimits,
+        watcher: hyper_util::server::graceful::Watcher,
+    ) {
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .preserve_header_case(true)
+            .max_buf_size(MAX_HEAD_BYTES)
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.head_timeout);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(MAX_STREAMS)
+            .keep_alive_interval(limits.head_timeout);
+        let service = service_fn(|request| {
+            let gateway = Arc::clone(&self.gateway);
+            async move { Ok::<_, std::convert::Infallible>(gateway.answer(request).await) }
+        });
+        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        // Errors of a connection are the client's business.
+        let _ = watcher.watch(connection.into_owned()).await;
+    }
+}
+
+/// Passes bytes between the two ends of an upgraded connection.
+pub(super) async fn join_upgraded(ours: OnUpgrade, theirs: OnUpgrade) {
+    if let (Ok(ours), Ok(theirs)) = (ours.await, theirs.await) {
+        let _ = copy_bidirectional(&mut TokioIo::new(ours), &mut TokioIo::new(theirs)).await;
+    }
+}
+
+/// Reads a certificate chain and its key.
+fn acceptor(chain: &std::path::Path, key: &std::path::Path) -> Result<TlsAcceptor> {
+    let read = |path: &std::path::Path| {
+        let found = fsx::read_regular(path, MAX_PEM)?;
+        found.ok_or_else(|| Error::usage(format!("{} does not exist", path.display())))
+    };
+    let invalid = |path: &std::path::Path, why: String| {
+        Error::usage(format!("{}: not a usable PEM file: {why}", path.display()))
+    };
+    let certificates: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(&read(chain)?)
+        .collect::<Result<_, _>>()
+        .map_err(|error| invalid(chain, error.to_string()))?;
+    let secret = PrivateKeyDer::from_pem_slice(&read(key)?)
+        .map_err(|error| invalid(key, error.to_string()))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, secret));
+    let mut config = config.map_err(|error| invalid(chain, error.to_string()))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// A connection that fails when the client takes nothing for too long.
+struct StallGuard<S> {
+    stream: S,
+    patience: Duration,
+    timer: Pin<Box<Sleep>>,
+    is_waiting: bool,
+}
+
+impl<S> StallGuard<S> {
+    fn new(stream: S, patience: Duration) -> Self {
+        Self { stream, patience, timer: Box::pin(sleep(patience)), is_waiting: false }
+    }
+
+    /// Measures the time from the first write that did not get through.
+    fn watch<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        done: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if done.is_ready() {
+            self.is_waiting = false;
+            return done;
+        }
+        if !std::mem::replace(&mut self.is_waiting, true) {
+            self.timer.as_mut().reset(Instant::now() + self.patience);
+        }
+        match self.timer.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for StallGuard<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for StallGuard<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let done = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watch(context, done)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let done = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.watch(context, done)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let done = Pin::new(&mut self.stream).poll_flush(context);
+        self.watch(context, done)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,146 @@
+//! Who asks: the local user, a tenant with a token, or whoever has a credential. Entries are shared
+//! within a tenant and never beyond.
+
+use std::fmt;
+
+use hyper::header::{self, HeaderMap};
+use recoup_core::base::digest::{Sha256Digest, encode_hex};
+use recoup_core::base::name::{SafeName, machine_fingerprint};
+use recoup_core::key::Scope;
+use recoup_core::{Error, Result};
+use ring::hmac;
+
+use crate::config::{GatewaySettings, TenantSettings, env};
+
+/// Header with a token of the gateway, beside the credential of the provider.
+pub(super) const TOKEN_HEADER: &str = "recoup-token";
+const API_KEY_HEADER: &str = "x-api-key";
+
+/// The callers that are let in.
+pub(super) struct TenantTable {
+    tenants: Vec<(TenantSettings, String)>,
+    /// Token for callers without a tenant of their own.
+    shared_token: Option<String>,
+    /// Makes fingerprints of credentials.
+    fingerprint_key: hmac::Key,
+}
+
+impl fmt::Debug for TenantTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.tenants.iter().map(|(tenant, _)| tenant.name.as_str());
+        f.debug_list().entries(names).finish()
+    }
+}
+
+/// Who asks.
+#[derive(Debug, Clone)]
+pub(super) struct GatewayCaller {
+    pub(super) scope: Scope,
+    /// Number of the tenant in the configuration.
+    pub(super) tenant: Option<usize>,
+    /// True if the credential is a token of ours, in place of which the upstream's key is sent.
+    pub(super) uses_own_key: bool,
+}
+
+impl GatewayCaller {
+    /// Name of the tenant, for people.
+    pub(super) fn name(&self) -> &str {
+        self.scope.as_str().strip_prefix("tenant:").unwrap_or_default()
+    }
+}
+
+impl TenantTable {
+    /// Reads the tokens from the environment. An error if one is missing, or if others could reach the
+    /// gateway without one.
+    pub(super) fn new(settings: &GatewaySettings, fingerprint_key: &[u8]) -> Result<Self> {
+        let token = |tenant: &TenantSettings| {
+            let name = &tenant.token_env;
+            let value = env::named_variable(name).filter(|token| token.len() >= MIN_TOKEN);
+            let missing = || {
+                Error::usage(format!(
+                    "gateway.tenants.{}: the variable {name} has no token of at least {MIN_TOKEN} \
+                     characters",
+                    tenant.name
+                ))
+            };
+            Ok((tenant.clone(), value.ok_or_else(missing)?))
+        };
+        let tenants = settings.tenants.iter().map(token).collect::<Result<Vec<_>>>()?;
+        let shared_token = env::gateway_token()?;
+        if tenants.is_empty() && shared_token.is_none() && !settings.listen.ip().is_loopback() {
+            return Err(Error::usage(format!(
+                "{} can be reached from other machines: define tenants with tokens \
+                 ([gateway.tenants.NAME]), or set RECOUP_GATEWAY_TOKEN",
+                settings.listen
+            )));
+        }
+        let fingerprint_key = hmac::Key::new(hmac::HMAC_SHA256, fingerprint_key);
+        Ok(Self { tenants, shared_token, fingerprint_key })
+    }
+
+    /// The settings of a tenant.
+    pub(super) fn settings(&self, tenant: usize) -> Option<&TenantSettings> {
+        self.tenants.get(tenant).map(|(settings, _)| settings)
+    }
+
+    /// True if a token is needed.
+    pub(super) fn needs_token(&self) -> bool {
+        !self.tenants.is_empty() || self.shared_token.is_some()
+    }
+
+    /// Who asks; none if a token is needed and missing or wrong.
+    pub(super) fn identify(&self, headers: &HeaderMap) -> Option<GatewayCaller> {
+        if !self.needs_token() {
+            return Some(GatewayCaller { scope: local_scope(), tenant: None, uses_own_key: false });
+        }
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let credential = text(API_KEY_HEADER).or_else(|| bearer_token(headers));
+        for (token, uses_own_key) in [(text(TOKEN_HEADER), false), (credential, true)] {
+            let Some(token) = token else { continue };
+            let is_it = |(_, known): &(TenantSettings, String)| is_same(token, known);
+            if let Some(tenant) = self.tenants.iter().position(is_it) {
+                let scope = Scope::tenant(&self.tenants[tenant].0.name);
+                return Some(GatewayCaller { scope, tenant: Some(tenant), uses_own_key });
+            }
+            if self.shared_token.as_deref().is_some_and(|known| is_same(token, known)) {
+                let scope = if uses_own_key { local_scope() } else { self.scope_of(credential)? };
+                return Some(GatewayCaller { scope, tenant: None, uses_own_key });
+            }
+        }
+        None
+    }
+
+    /// Scope of a credential, which does not reveal it.
+    fn scope_of(&self, credential: Option<&str>) -> Option<Scope> {
+        let tag = hmac::sign(&self.fingerprint_key, credential.unwrap_or_default().as_bytes());
+        let name = format!("key-{}", encode_hex(&tag.as_ref()[..8]));
+        SafeName::parse("tenant", &name).ok().map(|name| Scope::tenant(&name))
+    }
+}
+
+/// Shortest token: a guess must not find it.
+const MIN_TOKEN: usize = 16;
+
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Compares in constant time.
+fn is_same(given: &str, known: &str) -> bool {
+    let bytes = given.bytes().zip(known.bytes());
+    let differing = bytes.fold(0, |differing, (a, b)| differing | (a ^ b));
+    given.len() == known.len() && differing == 0
+}
+
+/// Scope of the local user: of this machine and account, also on a store that others use.
+fn local_scope() -> Scope {
+    static SCOPE: std::sync::LazyLock<Scope> = std::sync::LazyLock::new(|| {
+        let user = rustix::process::getuid().as_raw();
+        let seed = format!("recoup gateway {} {user}", machine_fingerprint());
+        let name = format!("local-{}", &Sha256Digest::of(seed.as_bytes()).to_hex()[..12]);
+        SafeName::parse("tenant", &name).map_or_else(|_| Scope::global(), |it| Scope::tenant(&it))
+    });
+    SCOPE.clone()
+}

@@ -1,0 +1,86 @@
+//! Who is let in, and who shares entries.
+
+use super::{Gateway, MESSAGES, configure, message, question};
+use crate::model_server::Server;
+use crate::support::{Home, finish};
+
+const TENANTS: &str = "ttl = \"1h\"\n\
+    [gateway.tenants.red]\ntoken_env = \"RED\"\n[gateway.tenants.blue]\ntoken_env = \"BLUE\"\n";
+const TOKENS: [(&str, &str); 3] = [
+    ("RED", "red-token-of-the-tests"),
+    ("BLUE", "blue-token-of-the-tests"),
+    ("UPSTREAM_KEY", "sk-of-the-team"),
+];
+
+#[test]
+fn tenants_need_their_token_and_share_nothing() {
+    let home = Home::new();
+    let upstream = Server::saying("200 OK", "", message("ok"));
+    let gateway = Gateway::start_with(&home, &upstream, TENANTS, &TOKENS);
+    let ask = |headers: &[(&str, &str)]| gateway.post(MESSAGES, headers, &question("a"));
+    for headers in [&[][..], &[("Recoup-Token", "red")], &[("X-Api-Key", "sk-of-the-team")]] {
+        let refused = ask(headers);
+        assert_eq!(refused.status, 401, "{headers:?}");
+        assert_eq!(refused.json()["error"]["type"], "authentication_error");
+    }
+    let own = ("X-Api-Key", "sk-own");
+    let red = ("Recoup-Token", "red-token-of-the-tests");
+    let blue = ("Recoup-Token", "blue-token-of-the-tests");
+    assert_eq!(ask(&[red, own]).outcome(), "miss");
+    assert_eq!(ask(&[red, own]).outcome(), "hit");
+    assert_eq!(ask(&[blue, own]).outcome(), "miss");
+    let asked = upstream.received();
+    assert_eq!(asked.len(), 2);
+    for request in asked {
+        assert_eq!(request.header("x-api-key"), Some("sk-own"));
+        assert_eq!(request.header("recoup-token"), None);
+    }
+}
+
+#[test]
+fn a_team_behind_one_key_never_sees_it() {
+    let home = Home::new();
+    let upstream = Server::saying("200 OK", "", message("ok"));
+    configure(&home, &upstream, TENANTS);
+    let file = home.recoup().join("config.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let keyed = "[gateway.upstreams.anthropic]\nkey_env = \"UPSTREAM_KEY\"\n";
+    std::fs::write(&file, text.replace("[gateway.upstreams.anthropic]\n", keyed)).unwrap();
+    let gateway = Gateway::resumed(&home, &TOKENS);
+    let answer = gateway.post(MESSAGES, &[("X-Api-Key", "red-token-of-the-tests")], &question("a"));
+    assert_eq!((answer.status, answer.outcome()), (200, "miss"));
+    assert_eq!(upstream.question().header("x-api-key"), Some("sk-of-the-team"));
+    assert!(!upstream.question().head.contains("red-token"));
+}
+
+#[test]
+fn others_are_not_let_in_without_a_token() {
+    let home = Home::new();
+    let upstream = Server::saying("200 OK", "", message("ok"));
+    configure(&home, &upstream, "");
+    finish(&mut home.command(&["gateway", "--listen", "0.0.0.0:0"]))
+        .expect_usage("can be reached from other machines");
+    configure(&home, &upstream, TENANTS);
+    finish(home.command(&["gateway"]).env("RED", "short")).expect_usage("RED has no token");
+}
+
+#[test]
+fn web_pages_are_turned_away() {
+    let home = Home::new();
+    let upstream = Server::saying("200 OK", "", message("ok"));
+    let gateway = Gateway::caching(&home, &upstream);
+    let with = |lines: &str| {
+        let body = question("a").to_string();
+        let length = body.len();
+        gateway.exchange(&format!(
+            "POST /v1/messages HTTP/1.1\r\n{lines}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        ))
+    };
+    assert_eq!(with("Host: evil.example\r\n").status, 403);
+    assert_eq!(with("Host: localhost.evil.example\r\n").status, 403);
+    assert_eq!(with("Host: localhost\r\nHost: localhost\r\n").status, 403);
+    assert_eq!(with("Host: localhost\r\nOrigin: https://evil.example\r\n").status, 403);
+    assert_eq!(upstream.received().len(), 0);
+    assert_eq!(with("Host: localhost:8787\r\n").status, 200);
+    assert_eq!(with("Host: [::1]:8787\r\n").status, 200);
+}
