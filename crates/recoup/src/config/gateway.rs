@@ -40,8 +40,6 @@ pub struct GatewaySettings {
     /// True if streams are replayed as fast as they were recorded, and not at once.
     pub(crate) keeps_pace: bool,
     pub(crate) access_log: bool,
-    /// OTLP endpoint that receives traces.
-    pub(crate) traces: Option<String>,
 }
 
 /// A model API.
@@ -83,8 +81,6 @@ pub(crate) struct TenantSettings {
     /// Variable with the token.
     pub(crate) token_env: String,
     pub(crate) requests_per_minute: Option<u32>,
-    pub(crate) daily_tokens: Option<u64>,
-    pub(crate) daily_usd: Option<f64>,
 }
 
 /// Limits of the server.
@@ -127,7 +123,6 @@ impl Default for GatewaySettings {
             finishes_abandoned: true,
             keeps_pace: false,
             access_log: true,
-            traces: None,
         }
     }
 }
@@ -170,10 +165,10 @@ impl UpstreamSettings {
     }
 }
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 17] = [
     "listen", "hosts", "tls_certificate", "tls_key", "ttl", "stale_while_revalidate", "cache",
     "upstreams", "normalise", "key_headers", "tenants", "max_connections", "max_request_mb",
-    "max_answer_mb", "finish_abandoned", "replay", "access_log", "traces",
+    "max_answer_mb", "finish_abandoned", "replay", "access_log",
 ];
 
 /// Reads the table `[gateway]`; problems are in the reader.
@@ -225,7 +220,6 @@ pub(super) fn read_gateway(node: &ConfigNode, reader: &mut NodeReader) -> Gatewa
                 None => {}
             },
             "access_log" => settings.access_log = reader.boolean(&key, node).unwrap_or(true),
-            "traces" => settings.traces = reader.text(&key, node, "the URL of an OTLP endpoint"),
             _ => reader.add_unknown(
                 &key,
                 node,
@@ -397,29 +391,23 @@ fn read_normalisers(key: &str, node: &ConfigNode, reader: &mut NodeReader) -> Ve
 }
 
 fn read_tenants(key: &str, node: &ConfigNode, reader: &mut NodeReader) -> Vec<TenantSettings> {
-    const KEYS: [&str; 4] = ["token_env", "requests_per_minute", "daily_tokens", "daily_usd"];
+    const KEYS: [&str; 2] = ["token_env", "requests_per_minute"];
     let mut tenants = Vec::new();
     for (name, node) in reader.table(key, node).into_iter().flatten() {
         let key = format!("{key}.{name}");
-        let (mut token_env, mut rate, mut tokens, mut usd) = (None, None, None, None);
+        let (mut token_env, mut rate) = (None, None);
         for (entry, node) in reader.table(&key, node).into_iter().flatten() {
             let key = format!("{key}.{entry}");
             match entry.as_str() {
                 "token_env" => token_env = variable(reader, &key, node),
                 "requests_per_minute" => rate = reader.count(&key, node),
-                "daily_tokens" => tokens = reader.count(&key, node).map(u64::from),
-                "daily_usd" => usd = reader.number(&key, node),
                 _ => reader.add_unknown(&key, node, &KEYS),
             }
         }
         match (SafeName::parse("tenant", name), token_env) {
-            (Ok(name), Some(token_env)) => tenants.push(TenantSettings {
-                name,
-                token_env,
-                requests_per_minute: rate,
-                daily_tokens: tokens,
-                daily_usd: usd,
-            }),
+            (Ok(name), Some(token_env)) => {
+                tenants.push(TenantSettings { name, token_env, requests_per_minute: rate })
+            }
             (Err(error), _) => reader.add(&key, node, error.to_string()),
             (Ok(_), None) => reader.add(&key, node, "a tenant needs a token_env"),
         }

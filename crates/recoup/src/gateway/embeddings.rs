@@ -21,7 +21,7 @@ use super::flight::OutgoingRequest;
 use super::plan::CachePlan;
 use super::recording::RecordedAnswer;
 use super::report::{CacheReport, CacheStatus};
-use super::{CACHE_HEADER, Gateway, GatewayRefusal, LiveSettings, read_entry};
+use super::{Gateway, GatewayRefusal, LiveSettings, read_entry};
 
 /// Most texts of a request that is split; APIs take 2,048.
 const MOST_TEXTS: usize = 4096;
@@ -102,7 +102,7 @@ impl Gateway {
             let report = CacheReport::unserved(status, None, "not all texts are known");
             if response.status() != StatusCode::OK {
                 let silence = outgoing.upstream.settings.idle_timeout;
-                return Ok(super::passed_answer(response, &report, silence));
+                return Ok(super::passed_answer(response, report, silence));
             }
             let limit = outgoing.upstream.settings.answer_timeout;
             let (answer, list) = read_list(response, missing.len(), limit, live).await?;
@@ -137,7 +137,7 @@ impl Gateway {
         response.headers_mut().remove(header::CONTENT_ENCODING);
         let kind = header::HeaderValue::from_static("application/json");
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
-        response.headers_mut().insert(CACHE_HEADER, report.header());
+        response.extensions_mut().insert(report);
         Ok(response)
     }
 

@@ -102,7 +102,7 @@ impl Gateway {
         outgoing: OutgoingRequest,
         shared: Arc<SharedResponse>,
     ) {
-        self.flights.running.fetch_add(1, Ordering::Relaxed);
+        let _running = RunningFlight::new(&self, &plan.id, &shared);
         let (cache, asked) = (self.cache.clone(), Arc::clone(&plan));
         let found = spawn_blocking(move || cache.lookup(&asked.lookup())).await;
         let flight = FlightRun { gateway: &self, live: &live, plan: &plan, outgoing: &outgoing };
@@ -127,6 +127,27 @@ impl Gateway {
             Ok(Err(error)) => flight.ask(&shared, None, &error.to_string()).await,
             Err(_) => flight.ask(&shared, None, "the look-up failed").await,
         }
+    }
+}
+
+/// Lets nobody wait for an answer whose task has ended, however it ended.
+struct RunningFlight<'a> {
+    flights: &'a FlightTable,
+    id: &'a EntryId,
+    shared: &'a Arc<SharedResponse>,
+}
+
+impl<'a> RunningFlight<'a> {
+    fn new(gateway: &'a Gateway, id: &'a EntryId, shared: &'a Arc<SharedResponse>) -> Self {
+        gateway.flights.running.fetch_add(1, Ordering::Relaxed);
+        Self { flights: &gateway.flights, id, shared }
+    }
+}
+
+impl Drop for RunningFlight<'_> {
+    fn drop(&mut self) {
+        self.flights.close(self.id, self.shared);
+        self.shared.abort();
         self.flights.running.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -271,10 +292,12 @@ impl FlightRun<'_> {
             Some(permit.fill(plan.draft(&recorded, cost), plan.ttl))
         });
         // A fault of the store is logged by the store; the answer was given.
-        match stored.await {
-            Ok(Some(Ok(FillOutcome::Stored(_)))) => self.gateway.note_stored(),
-            _ => self.gateway.note_unstored(),
-        }
+        let metrics = &self.gateway.observer.metrics;
+        let counter = match stored.await {
+            Ok(Some(Ok(FillOutcome::Stored(_)))) => &metrics.stored,
+            _ => &metrics.unstored,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -13,7 +13,9 @@ mod decoder;
 mod directives;
 mod embeddings;
 mod endpoint;
+mod explained;
 mod flight;
+mod observed;
 mod plan;
 mod recording;
 mod report;
@@ -23,6 +25,7 @@ mod shared_response;
 mod tenants;
 mod upstream;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,7 +44,7 @@ use recoup_core::key::{EntryId, Key};
 use recoup_core::{Error, Result};
 use serde_json::json;
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::config::{GatewayLimits, GatewaySettings, PriceTable};
 use crate::llm::ApiKey;
@@ -51,14 +54,16 @@ use directives::CacheDirectives;
 use embeddings::EmbeddingBatch;
 use endpoint::ApiEndpoint;
 use flight::{FlightSeat, FlightTable, OutgoingRequest};
+use observed::{ObservedBody, RequestFacts, RequestObserver};
 use plan::{ApiRequest, BypassReason, CachePlan};
 use recording::RecordedAnswer;
 use report::{CacheReport, CacheStatus};
 use route::RoutedPath;
 use shared_response::SharedReader;
-use tenants::{GatewayCaller, TenantTable};
+use tenants::{GatewayCaller, RateTable, TenantTable};
 use upstream::{Upstream, UpstreamBody, end_to_end};
 
+pub(crate) use explained::DescribedRequest;
 pub(crate) use server::{GatewaySetup, serve};
 
 /// Time for which an entry that was just read is likely to be in the memory tier.
@@ -79,6 +84,8 @@ pub(crate) struct Gateway {
     flights: FlightTable,
     /// Entries that were read a moment ago: they are read again without another thread.
     recent: RecentIds<EntryId, ()>,
+    rates: RateTable,
+    observer: Arc<RequestObserver>,
 }
 
 /// What a reload replaces.
@@ -123,27 +130,48 @@ struct KnownRequest {
 }
 
 impl Gateway {
-    fn new(cache: Cache, live: LiveSettings) -> Self {
-        let recent = RecentIds::builder().max_capacity(MOST_RECENT).time_to_live(RECENT).build();
-        Self { cache, live: RwLock::new(Arc::new(live)), flights: FlightTable::default(), recent }
+    /// A gateway that keeps its access log in `log`.
+    fn new(cache: Cache, live: LiveSettings, log: &Path) -> Self {
+        let log = Some(log).filter(|_| live.settings.access_log);
+        Self {
+            cache,
+            observer: Arc::new(RequestObserver::new(log)),
+            live: RwLock::new(Arc::new(live)),
+            flights: FlightTable::default(),
+            recent: RecentIds::builder().max_capacity(MOST_RECENT).time_to_live(RECENT).build(),
+            rates: RateTable::default(),
+        }
     }
 
     /// Answers a request.
-    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<AnswerBody> {
-        let id = fresh_id(self.cache.clock());
-        let mut response = match self.dispatch(request).await {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<ObservedBody> {
+        let started = Instant::now();
+        let mut facts = RequestFacts {
+            id: fresh_id(self.cache.clock()),
+            method: request.method().to_string(),
+            path: request.uri().path().to_owned(),
+            ..RequestFacts::default()
+        };
+        let mut response = match self.dispatch(request, &mut facts).await {
             Ok(response) => response,
             Err(refusal) => refusal.into_response(),
         };
-        if let Ok(id) = HeaderValue::from_str(&id) {
+        let report = response.extensions_mut().remove::<CacheReport>();
+        let report = report.unwrap_or_else(|| {
+            CacheReport::unserved(CacheStatus::Bypass, None, "an answer of the gateway itself")
+        });
+        response.headers_mut().insert(CACHE_HEADER, report.header());
+        if let Ok(id) = HeaderValue::from_str(&facts.id) {
             response.headers_mut().insert(ID_HEADER, id);
         }
-        response
+        let status = response.status().as_u16();
+        response.map(|body| ObservedBody::new(body, &self.observer, facts, report, status, started))
     }
 
     async fn dispatch(
         self: &Arc<Self>,
         request: Request<Incoming>,
+        facts: &mut RequestFacts,
     ) -> Result<Response<AnswerBody>, GatewayRefusal> {
         let live = Arc::clone(&self.live.read());
         live.check_host(&request)?;
@@ -157,14 +185,21 @@ impl Gateway {
                            place of the API key";
             GatewayRefusal::new(StatusCode::UNAUTHORIZED, message)
         })?;
+        if (request.method(), request.uri().path()) == (&Method::GET, "/metrics") {
+            return Ok(plain_answer(StatusCode::OK, self.observer.metrics.to_text()));
+        }
+        facts.tenant = caller.name().to_owned();
+        self.rates.admit(&caller, &live.tenants, self.cache.clock().now())?;
         let (head, body) = request.into_parts();
-        let (upstream, path) = route::find_upstream(&live.upstreams, &head)
+        let (upstream, path) = route::find_upstream(&live.upstreams, |it| &it.settings, &head)
+            .map(|(upstream, path)| (Arc::clone(upstream), path))
             .ok_or_else(|| route::unknown_upstream(&live.upstreams, &head))?;
+        facts.upstream = Some(upstream.settings.name.clone());
         let known = KnownRequest { live, caller, upstream, path, head };
         let api = known.upstream.settings.api;
         let endpoint = ApiEndpoint::of(api, &known.head.method, known.path.path());
         match endpoint.filter(|_| !known.head.headers.contains_key(header::UPGRADE)) {
-            Some(endpoint) => self.answer_api(known, endpoint, body).await,
+            Some(endpoint) => self.answer_api(known, endpoint, body, facts).await,
             None => {
                 let body = ClientBody { begun: None, rest: body };
                 let reason = "not an endpoint whose answers are cached";
@@ -179,6 +214,7 @@ impl Gateway {
         known: KnownRequest,
         endpoint: ApiEndpoint,
         body: Incoming,
+        facts: &mut RequestFacts,
     ) -> Result<Response<AnswerBody>, GatewayRefusal> {
         let directives = CacheDirectives::read(&known.head.headers)
             .map_err(|message| GatewayRefusal::new(StatusCode::BAD_REQUEST, message))?;
@@ -202,10 +238,12 @@ impl Gateway {
         let plan = CachePlan::of(&request, directives, &known.live.settings, &known.caller.scope);
         let plan = match plan {
             Ok(plan) => Arc::new(plan),
-            Err(BypassReason { text, .. }) => {
+            Err(BypassReason { text, model }) => {
+                facts.model = model.filter(|model| !model.is_empty());
                 return known.pass_through(UpstreamBody::Left(body.into()), &text).await;
             }
         };
+        facts.model = Some(plan.model.clone()).filter(|model| !model.is_empty());
         let is_cached_only = plan.directives.mode == CacheMode::OnlyIfCached;
         if endpoint == ApiEndpoint::Embeddings
             && !is_cached_only
@@ -215,7 +253,7 @@ impl Gateway {
             return self.answer_batch(&live, batch, known.into_outgoing(body)).await;
         }
         if let Some(served) = self.look_up(&plan).await {
-            return Ok(self.recorded_response(&known.live, &plan, served));
+            return Ok(recorded_response(&known.live, served));
         }
         match plan.directives.mode {
             CacheMode::OnlyIfCached => Err(GatewayRefusal {
@@ -262,7 +300,7 @@ impl Gateway {
         let reason = "the same request of others failed or is too large";
         let response = outgoing.send().await?;
         let report = CacheReport::unserved(CacheStatus::Bypass, Some(plan.id.key.clone()), reason);
-        Ok(passed_answer(response, &report, outgoing.upstream.settings.idle_timeout))
+        Ok(passed_answer(response, report, outgoing.upstream.settings.idle_timeout))
     }
 
     /// A stored answer in the form that the client asks for, or in another from which that can be made.
@@ -310,31 +348,6 @@ impl Gateway {
         }
     }
 
-    fn recorded_response(
-        &self,
-        live: &LiveSettings,
-        plan: &CachePlan,
-        served: ServedAnswer,
-    ) -> Response<AnswerBody> {
-        let ServedAnswer { recorded, report } = served;
-        let _ = plan;
-        let is_stream = recorded.is_stream();
-        let RecordedAnswer { headers, events, body } = recorded;
-        let body = if is_stream && live.settings.keeps_pace {
-            AnswerBody::Paced(PacedBody::new(body, events))
-        } else {
-            AnswerBody::whole(body)
-        };
-        let mut response = Response::new(body);
-        *response.headers_mut() = headers;
-        response.headers_mut().insert(CACHE_HEADER, report.header());
-        response
-    }
-
-    fn note_stored(&self) {}
-
-    fn note_unstored(&self) {}
-
     async fn readiness(self: &Arc<Self>) -> Response<AnswerBody> {
         let cache = self.cache.clone();
         let probe = spawn_blocking(move || cache.usage(&recoup_core::key::Scope::global()));
@@ -381,11 +394,27 @@ impl KnownRequest {
                 tokio::spawn(server::join_upgraded(ours, theirs));
             }
             let (mut head, _) = response.into_parts();
-            head.headers.insert(CACHE_HEADER, report.header());
+            head.extensions.insert(report);
             return Ok(Response::from_parts(head, AnswerBody::Whole(None)));
         }
-        Ok(passed_answer(response, &report, upstream.settings.idle_timeout))
+        Ok(passed_answer(response, report, upstream.settings.idle_timeout))
     }
+}
+
+/// A recorded answer, at once or at its own pace.
+fn recorded_response(live: &LiveSettings, served: ServedAnswer) -> Response<AnswerBody> {
+    let ServedAnswer { recorded, report } = served;
+    let is_stream = recorded.is_stream();
+    let RecordedAnswer { headers, events, body } = recorded;
+    let body = if is_stream && live.settings.keeps_pace {
+        AnswerBody::Paced(PacedBody::new(body, events))
+    } else {
+        AnswerBody::whole(body)
+    };
+    let mut response = Response::new(body);
+    *response.headers_mut() = headers;
+    response.extensions_mut().insert(report);
+    response
 }
 
 /// The answer in another form, where that is exact.
@@ -472,24 +501,24 @@ async fn shared_answer(reader: SharedReader) -> Result<Response<AnswerBody>, Gat
         let reason = Some("shared with a request on its way".to_owned());
         report = CacheReport { status: CacheStatus::Hit, reason, age: Some(0), ..report };
     }
-    response.headers_mut().insert(CACHE_HEADER, report.header());
+    response.extensions_mut().insert(report);
     Ok(response)
 }
 
 /// An upstream's answer as it is.
 fn passed_answer(
     response: Response<Incoming>,
-    report: &CacheReport,
+    report: CacheReport,
     silence: Duration,
 ) -> Response<AnswerBody> {
     let (mut head, body) = response.into_parts();
     head.headers = end_to_end(&head.headers);
-    head.headers.insert(CACHE_HEADER, report.header());
+    head.extensions.insert(report);
     head.version = hyper::Version::HTTP_11;
     Response::from_parts(head, AnswerBody::Passed(PassedBody::new(body, silence)))
 }
 
-fn plain_answer(status: StatusCode, text: &'static str) -> Response<AnswerBody> {
+fn plain_answer(status: StatusCode, text: impl Into<Bytes>) -> Response<AnswerBody> {
     let mut response = Response::new(AnswerBody::whole(text));
     *response.status_mut() = status;
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -529,7 +558,7 @@ impl GatewayRefusal {
         let report = self
             .report
             .unwrap_or_else(|| CacheReport::unserved(CacheStatus::Bypass, None, self.message));
-        headers.insert(CACHE_HEADER, report.header());
+        response.extensions_mut().insert(report);
         response
     }
 }

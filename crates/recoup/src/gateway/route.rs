@@ -9,6 +9,7 @@ use hyper::{Request, StatusCode};
 
 use super::upstream::Upstream;
 use super::{GatewayRefusal, LiveSettings};
+use crate::config::UpstreamSettings;
 use crate::llm::ModelProvider;
 
 /// Path and query at an upstream.
@@ -37,14 +38,15 @@ impl RoutedPath {
 }
 
 /// The upstream of a request, and the path there.
-pub(super) fn find_upstream(
-    upstreams: &[Arc<Upstream>],
+pub(super) fn find_upstream<'u, U>(
+    upstreams: &'u [U],
+    settings_of: impl Fn(&U) -> &UpstreamSettings,
     head: &Parts,
-) -> Option<(Arc<Upstream>, RoutedPath)> {
+) -> Option<(&'u U, RoutedPath)> {
     let whole = head.uri.path_and_query().map_or("/", |it| it.as_str());
     let (first, rest) = whole.trim_start_matches('/').split_once('/')?;
-    if let Some(upstream) = upstreams.iter().find(|it| it.settings.name == first) {
-        return Some((Arc::clone(upstream), RoutedPath::new(&format!("/{rest}"))));
+    if let Some(upstream) = upstreams.iter().find(|it| settings_of(it).name == first) {
+        return Some((upstream, RoutedPath::new(&format!("/{rest}"))));
     }
     if first != "v1" {
         return None;
@@ -53,9 +55,10 @@ pub(super) fn find_upstream(
         || head.headers.contains_key("anthropic-version");
     let api = if is_anthropic { ModelProvider::Anthropic } else { ModelProvider::OpenAi };
     let name = api.as_str();
-    let own = upstreams.iter().find(|it| it.settings.name == name && it.settings.api == api);
-    let upstream = own.or_else(|| upstreams.iter().find(|it| it.settings.api == api))?;
-    Some((Arc::clone(upstream), RoutedPath::new(whole)))
+    let has_api = |it: &&U| settings_of(it).api == api;
+    let own = upstreams.iter().find(|it| settings_of(it).name == name && has_api(it));
+    let upstream = own.or_else(|| upstreams.iter().find(has_api))?;
+    Some((upstream, RoutedPath::new(whole)))
 }
 
 /// The refusal of a path that leads nowhere.

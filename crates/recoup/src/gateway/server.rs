@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::io;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -44,6 +45,8 @@ pub(crate) struct GatewaySetup<'a> {
     pub(crate) cache: Cache,
     pub(crate) settings: GatewaySettings,
     pub(crate) prices: PriceTable,
+    /// Directory of the access log.
+    pub(crate) log_dir: PathBuf,
     /// Makes fingerprints of credentials that cannot be guessed.
     pub(crate) fingerprint_key: Vec<u8>,
     /// API key in a variable.
@@ -77,7 +80,7 @@ pub(crate) fn serve(
 }
 
 async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -> Result<()> {
-    let GatewaySetup { cache, settings, prices, fingerprint_key, key_of, .. } = setup;
+    let GatewaySetup { cache, settings, prices, fingerprint_key, key_of, log_dir, .. } = setup;
     let live = LiveSettings::new(settings.clone(), prices.clone(), fingerprint_key, key_of)?;
     let tls = settings.tls.as_ref().map(|(chain, key)| acceptor(chain, key)).transpose()?;
     let listening = || format!("cannot listen on {}", settings.listen);
@@ -87,7 +90,7 @@ async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -
     let mut interrupt = signal(SignalKind::interrupt()).with_context(signals)?;
     let mut terminate = signal(SignalKind::terminate()).with_context(signals)?;
     let mut hangup = signal(SignalKind::hangup()).with_context(signals)?;
-    let gateway = Arc::new(Gateway::new(cache.clone(), live));
+    let gateway = Arc::new(Gateway::new(cache.clone(), live, log_dir));
     ready(&format!("{}://{address}", if tls.is_some() { "https" } else { "http" }))?;
     let open = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(settings.limits.connections));

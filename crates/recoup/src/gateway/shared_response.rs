@@ -130,6 +130,15 @@ impl SharedResponse {
         state.wake_readers();
     }
 
+    /// Ends an answer that has not ended yet.
+    pub(super) fn abort(&self) {
+        let mut state = self.state.lock();
+        let (status, message) = (StatusCode::BAD_GATEWAY, "the request was given up".to_owned());
+        state.head.get_or_insert(Err(UpstreamFault { status, message }));
+        state.end.get_or_insert(ResponseEnd::Cut);
+        state.wake_readers();
+    }
+
     /// Lets pieces go once they have been read: the answer is not recorded any more.
     pub(super) fn stop_keeping(&self) {
         let mut state = self.state.lock();

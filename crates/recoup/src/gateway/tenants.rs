@@ -1,15 +1,20 @@
 //! Who asks: the local user, a tenant with a token, or whoever has a credential. Entries are shared
 //! within a tenant and never beyond.
 
+use std::collections::HashMap;
 use std::fmt;
 
+use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};
+use parking_lot::Mutex;
+use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::{Sha256Digest, encode_hex};
 use recoup_core::base::name::{SafeName, machine_fingerprint};
 use recoup_core::key::Scope;
 use recoup_core::{Error, Result};
 use ring::hmac;
 
+use super::GatewayRefusal;
 use crate::config::{GatewaySettings, TenantSettings, env};
 
 /// Header with a token of the gateway, beside the credential of the provider.
@@ -78,11 +83,6 @@ impl TenantTable {
         Ok(Self { tenants, shared_token, fingerprint_key })
     }
 
-    /// The settings of a tenant.
-    pub(super) fn settings(&self, tenant: usize) -> Option<&TenantSettings> {
-        self.tenants.get(tenant).map(|(settings, _)| settings)
-    }
-
     /// True if a token is needed.
     pub(super) fn needs_token(&self) -> bool {
         !self.tenants.is_empty() || self.shared_token.is_some()
@@ -118,6 +118,41 @@ impl TenantTable {
     }
 }
 
+/// Requests of each tenant in the current minute.
+#[derive(Debug, Default)]
+pub(super) struct RateTable {
+    minutes: Mutex<HashMap<usize, (i64, u32)>>,
+}
+
+impl RateTable {
+    /// Counts a request; refuses one above the tenant's limit.
+    pub(super) fn admit(
+        &self,
+        caller: &GatewayCaller,
+        tenants: &TenantTable,
+        now: Timestamp,
+    ) -> Result<(), GatewayRefusal> {
+        let settings = caller
+            .tenant
+            .and_then(|at| Some((at, tenants.tenants.get(at)?.0.requests_per_minute?)));
+        let Some((tenant, limit)) = settings else { return Ok(()) };
+        let mut minutes = self.minutes.lock();
+        let (minute, count) = minutes.entry(tenant).or_default();
+        let now = now.as_millis() / 60_000;
+        if *minute != now {
+            (*minute, *count) = (now, 0);
+        }
+        *count += 1;
+        if *count <= limit {
+            return Ok(());
+        }
+        let message = format!(
+            "the limit of {limit} requests per minute is used up; try again in the next one"
+        );
+        Err(GatewayRefusal::new(StatusCode::TOO_MANY_REQUESTS, message))
+    }
+}
+
 /// Shortest token: a guess must not find it.
 const MIN_TOKEN: usize = 16;
 
@@ -135,7 +170,7 @@ fn is_same(given: &str, known: &str) -> bool {
 }
 
 /// Scope of the local user: of this machine and account, also on a store that others use.
-fn local_scope() -> Scope {
+pub(super) fn local_scope() -> Scope {
     static SCOPE: std::sync::LazyLock<Scope> = std::sync::LazyLock::new(|| {
         let user = rustix::process::getuid().as_raw();
         let seed = format!("recoup gateway {} {user}", machine_fingerprint());

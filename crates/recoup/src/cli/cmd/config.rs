@@ -227,6 +227,14 @@ impl KeysArgs {
                 "environment variables that agent files may use as `${NAME}`",
             ),
         ];
+        let gateway = DescribedKey {
+            key: "gateway",
+            takes: "a table, with ttl, cache, upstreams, tenants and more",
+            default: None,
+            variable: None,
+            meaning: "how `recoup gateway` is set up",
+            repository: "no",
+        };
         let prices = DescribedKey {
             key: "prices",
             takes: "a table for each model, with input and output in dollars per million tokens",
@@ -237,7 +245,7 @@ impl KeysArgs {
             repository: "no",
         };
         let keys: Vec<DescribedKey> =
-            show::all_keys().map(describe).chain(tables).chain([prices]).collect();
+            show::all_keys().map(describe).chain(tables).chain([gateway, prices]).collect();
         if self.json {
             ui::json(&keys)?;
         } else {

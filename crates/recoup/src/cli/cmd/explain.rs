@@ -16,7 +16,9 @@ use super::place::StoreScopeArgs;
 use super::run::RunArgs;
 use crate::cli::app::App;
 use crate::cli::explain::ExplainReport;
-use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::cli::failure::CommandError;
+use crate::cli::{CommandAnswer, CommandResult, input, ui};
+use crate::gateway::DescribedRequest;
 use crate::toolbox::PassReason;
 
 #[derive(Debug, Args)]
@@ -41,6 +43,7 @@ Examples:
   recoup explain exec --source 'src/**/*.rs' -- claude -p 'review src'
   recoup explain --paths src/auth.rs --query 'find sql injection' --operation security-audit
   recoup explain tool --tool search --arguments '{\"query\":\"x\"}' --name docs -- npx -y docs-server
+  recoup explain gateway --path /v1/messages < request.json
   recoup explain 29a54c34e14371b5
 
 `recoup exec` and `recoup cache get` print the same with --explain. Nothing is run, \
@@ -59,6 +62,8 @@ enum ExplainTarget {
     AgentRun(AgentRunArgs),
     /// Explain a call of an MCP tool: give what you would give `recoup mcp proxy`
     Tool(Box<ExplainToolArgs>),
+    /// Explain a request to `recoup gateway`: its body is read from stdin
+    Gateway(ExplainGatewayArgs),
 }
 
 /// A call of a tool behind `recoup mcp proxy`.
@@ -72,6 +77,29 @@ struct ExplainToolArgs {
     arguments: String,
     #[command(flatten)]
     proxy: McpProxyArgs,
+}
+
+/// A request to the gateway.
+#[derive(Debug, Args)]
+struct ExplainGatewayArgs {
+    /// Path of the request
+    #[arg(long, value_name = "PATH", default_value = "/v1/messages")]
+    path: String,
+    /// A header of the request, `NAME: VALUE`; may be given several times
+    #[arg(long = "header", value_name = "HEADER")]
+    headers: Vec<String>,
+    /// The tenant who asks
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<String>,
+}
+
+impl ExplainGatewayArgs {
+    fn explain(self, app: &App) -> Result<Result<LookupExplanation, String>, CommandError> {
+        let Self { path, headers, tenant } = self;
+        let body = input::stdin()?;
+        let request = DescribedRequest { path, headers, body, tenant };
+        Ok(request.explain(&app.settings.gateway, &app.cache())?)
+    }
 }
 
 impl ExplainToolArgs {
@@ -112,14 +140,11 @@ impl ExplainArgs {
             }
             (Some(ExplainTarget::Tool(args)), _) => match args.explain(app()?)? {
                 Ok(explained) => ExplainReport::new(&explained),
-                Err(reason) if json => {
-                    ui::json(&json!({ "status": "bypass", "reason": reason.to_string() }))?;
-                    return Ok(CommandAnswer::No);
-                }
-                Err(reason) => {
-                    ui::line(format_args!("not cached: {reason}"))?;
-                    return Ok(CommandAnswer::No);
-                }
+                Err(reason) => return say_bypass(&reason.to_string(), json),
+            },
+            (Some(ExplainTarget::Gateway(args)), _) => match args.explain(app()?)? {
+                Ok(explained) => ExplainReport::new(&explained),
+                Err(reason) => return say_bypass(&reason, json),
             },
             (None, entry) => {
                 let (key, parts) = match entry {
@@ -141,6 +166,15 @@ impl ExplainArgs {
         }
         Ok(if report.is_miss() { CommandAnswer::No } else { CommandAnswer::Yes })
     }
+}
+
+fn say_bypass(reason: &str, json: bool) -> CommandResult {
+    if json {
+        ui::json(&json!({ "status": "bypass", "reason": reason }))?;
+    } else {
+        ui::line(format_args!("not cached: {reason}"))?;
+    }
+    Ok(CommandAnswer::No)
 }
 
 /// Explains the entry with exactly this key, or else the one whose key starts with it.

@@ -276,7 +276,9 @@ fn embedding_server() -> Server {
         };
         let item = |(index, text): (usize, &Value)| {
             let length = text.as_str().unwrap().len();
-            format!("{{\"object\":\"embedding\",\"index\":{index},\"embedding\":[{length}.50,-1e-05]}}")
+            format!(
+                "{{\"object\":\"embedding\",\"index\":{index},\"embedding\":[{length}.50,-1e-05]}}"
+            )
         };
         let items: Vec<String> = texts.iter().enumerate().map(item).collect();
         let tokens = texts.len() * 3;
@@ -314,8 +316,12 @@ fn embeddings_are_asked_for_text_by_text() {
     let text = second.text();
     let numbers: Vec<&str> = text.split("\"embedding\":[").skip(1).map(|it| &it[..4]).collect();
     assert_eq!(numbers, ["5.50", "7.50", "3.50", "5.50"]);
-    let indexes: Vec<u64> =
-        second.json()["data"].as_array().unwrap().iter().map(|it| it["index"].as_u64().unwrap()).collect();
+    let indexes: Vec<u64> = second.json()["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["index"].as_u64().unwrap())
+        .collect();
     assert_eq!(indexes, [0, 1, 2, 3]);
     let alone = gateway.post(
         "/v1/embeddings",
