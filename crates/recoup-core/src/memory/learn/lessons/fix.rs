@@ -2,10 +2,9 @@
 //! Errors of the work itself (failing tests, code that does not compile, nothing to commit) tell the
 //! next agent nothing, and commands that succeed by bypassing a safeguard are never taught.
 
-use crate::memory::lang::word_lists::is_one_of;
-use crate::memory::learn::failure::is_lint_error;
+use crate::memory::lang::is_one_of;
 use crate::memory::learn::lessons::wording::quote_code;
-use crate::memory::learn::{contains_any, starts_with_any};
+use crate::memory::learn::patterns::PatternSection;
 use crate::memory::shell::{CommandKind, command_words};
 
 /// Options that change only what is printed.
@@ -47,9 +46,8 @@ pub(super) fn is_same_command(failed: &str, kind: &str, worked: &str) -> bool {
 /// True if a fix is worth teaching: the failure was not part of the work or a mere query, and no
 /// safeguard is bypassed.
 pub(super) fn is_worth_teaching(error: &str, failed: &str, worked: &str) -> bool {
-    let known = command_words(failed).into_iter().flatten();
-    let known: Vec<String> =
-        known.flat_map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let known = command_words(failed).concat().join(" ");
+    let known: Vec<&str> = known.split_whitespace().collect();
     !CommandKind::of(worked).is_some_and(|kind| kind.only_inspects())
         && !is_work_error(error, worked)
         && !bypasses_safeguard(worked, &known, DEEPEST)
@@ -79,41 +77,15 @@ fn cut_after_kind(line: &str, kind: &str) -> String {
 
 /// Returns the words of a line, without options that only change its output.
 fn effective_words(line: &str) -> Vec<Vec<String>> {
-    let talks = |word: &String| {
-        let name = word.split('=').next().unwrap_or(word);
-        is_one_of(name, TALK)
-    };
     let mut said = command_words(line);
     for words in &mut said {
-        words.retain(|word| !talks(word));
+        words.retain(|word| !is_one_of(option_name(word), TALK));
     }
     said
 }
 
-/// Prefixes of lines that name a failing test.
-const TESTS: [&str; 10] =
-    ["failed ", "fail ", "fail\t", "--- fail", "● ", "✕ ", "✗ ", "× ", "not ok ", "diff in "];
-
-/// Words of tests, compilers and version control, in lower case.
-const OF_THE_WORK: [&str; 47] = [
-    "assert", "expect(", "panicked at", "test failed", "tests failed", "test failure",
-    "test result: failed", "... failed", "error[e", "error ts", "syntaxerror", "syntax error",
-    "typeerror", "nameerror", "attributeerror", "indexerror", "referenceerror", "indentationerror",
-    "undefined reference to", "could not compile", "mismatched types", "is not assignable",
-    "nothing to commit", "nothing added to commit", "no changes added", "working tree clean",
-    "up to date", "up-to-date", "already exists", "conflict (", "merge conflict", "needs merge",
-    "unmerged", "[rejected]", "non-fast-forward", "fetch first", "failed to push some refs",
-    "unstaged changes", "uncommitted changes", "would be overwritten", "did not match any file",
-    "invalid reference", "couldn't find remote ref", "no such process", "could not resolve host",
-    "network is unreachable", "hook failed",
-];
-
-/// Errors about something missing: worth knowing only if it is elsewhere.
-const NOT_THERE: [&str; 10] = [
-    "no such file or directory", "enoent", "cannot access", "file not found", "can't open file",
-    "connection refused", "econnrefused", "failed to connect", "could not connect",
-    "couldn't connect",
-];
+static OF_THE_WORK: PatternSection = PatternSection::new("of the work");
+static NOT_THERE: PatternSection = PatternSection::new("not there");
 
 /// Options that name a location.
 const PLACES: &str = "-C --prefix --manifest-path --cwd --dir --directory --project --workspace --config --file -h \
@@ -138,11 +110,9 @@ fn is_work_error(error: &str, fix: &str) -> bool {
                 || words.iter().any(|word| is_location_option(word))
         })
     };
-    starts_with_any(&lower, &TESTS)
-        || contains_any(&lower, &OF_THE_WORK)
+    OF_THE_WORK.fits(&lower)
         || lower.split_whitespace().any(names_line)
-        || is_lint_error(&lower)
-        || (contains_any(&lower, &NOT_THERE) && !changes_location())
+        || (NOT_THERE.fits(&lower) && !changes_location())
 }
 
 /// True for the name of a source file.
@@ -152,7 +122,12 @@ pub(super) fn has_code_ending(name: &str) -> bool {
 
 /// True for an option that names a location, with or without its value.
 pub(super) fn is_location_option(word: &str) -> bool {
-    is_one_of(word.split('=').next().unwrap_or(word), PLACES)
+    is_one_of(option_name(word), PLACES)
+}
+
+/// Returns an option without its value.
+fn option_name(word: &str) -> &str {
+    word.split('=').next().unwrap_or(word)
 }
 
 /// Prefixes of options that switch a safeguard off.
@@ -182,15 +157,15 @@ const DEEPEST: u8 = 3;
 
 /// True if a command bypasses a safeguard, or does harm that the words of the failed one (`known`)
 /// did not.
-fn bypasses_safeguard(line: &str, known: &[String], depth: u8) -> bool {
+fn bypasses_safeguard(line: &str, known: &[&str], depth: u8) -> bool {
     let script = |word: &String| {
         depth > 0 && word.contains(' ') && bypasses_safeguard(word, known, depth - 1)
     };
     // Words that are not known destroy something, or are a `-f` that takes no file.
-    let is_file = |word: &String| !word.starts_with('-') && !known.contains(word);
+    let is_file = |word: &String| !word.starts_with('-') && !known.contains(&&**word);
     let adds_harm = |words: &Vec<String>| {
-        words.iter().enumerate().filter(|(_, word)| !known.contains(word)).any(|(at, word)| {
-            let name = word.split('=').next().unwrap_or(word).to_lowercase();
+        words.iter().enumerate().filter(|(_, it)| !known.contains(&&***it)).any(|(at, word)| {
+            let name = option_name(word).to_lowercase();
             let is_setting = !word.starts_with('-') && word.contains('=');
             let destroys = |part: &str| is_one_of(part, DESTROYS);
             (!is_setting && name.split(['-', '.', ':', '_']).any(destroys))
@@ -202,7 +177,8 @@ fn bypasses_safeguard(line: &str, known: &[String], depth: u8) -> bool {
 }
 
 fn is_unsafe_command(words: &[String]) -> bool {
-    let program = words.iter().map(|word| base_name(word)).find(|word| !word.contains('='));
+    let base_name = |word: &'_ String| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let program = words.iter().map(base_name).find(|word| !word.contains('='));
     let program = program.unwrap_or_default();
     let has = |wanted: &str| words.iter().any(|word| word == wanted);
     let short = |flag: char| words.iter().any(|word| has_short_flag(word, flag));
@@ -247,8 +223,4 @@ fn has_short_flag(word: &str, flag: char) -> bool {
             && letters.len() <= 4
             && letters.contains(flag)
     })
-}
-
-fn base_name(word: &str) -> String {
-    word.rsplit('/').next().unwrap_or(word).to_owned()
 }

@@ -5,7 +5,6 @@
 //! events.
 
 mod fix;
-mod rekey;
 mod teach;
 mod varying_values;
 mod wording;
@@ -24,8 +23,6 @@ use crate::memory::db::{
 use crate::memory::model::{Note, NoteId, NoteScope};
 use crate::memory::shell::hides_exit_code;
 use crate::secrets::RedactedCommand;
-
-pub(crate) use rekey::rekey_lessons;
 
 const LEARNING: &str = "cannot store a lesson";
 
