@@ -19,8 +19,6 @@ const MOST_SAID: usize = 20;
 pub struct SessionLearning {
     /// Kind of content.
     pub kind: NoteKind,
-    /// Confidence of the model, from 0 to 1.
-    pub confidence: f64,
     /// Statement of what was learned.
     pub text: String,
     /// [`NoteSource::Extraction`], or [`NoteSource::Tool`] if only a tool's output says so.
@@ -49,7 +47,7 @@ impl SessionLearning {
 
     fn of(item: &Value, tail: &SessionTail) -> Option<Self> {
         let kind = NoteKind::parse(item.get("label")?.as_str()?).ok()?;
-        let confidence = confidence(item).filter(|it| *it >= least_confidence(kind))?;
+        confidence(item).filter(|it| *it >= least_confidence(kind))?;
         let text = text(item, "text")?;
         if statement_refusal(&text).is_some() {
             return None;
@@ -61,7 +59,7 @@ impl SessionLearning {
         };
         let cited = item.get("from")?.as_array()?.iter().map(turn).collect::<Option<Vec<_>>>()?;
         let source = source(&text, kind, &cited)?;
-        Some(Self { kind, confidence, text, source })
+        Some(Self { kind, text, source })
     }
 }
 

@@ -69,21 +69,18 @@ impl JudgeVerdict {
                 continue; // it speaks of something that was not asked
             };
             let unsaid = verdicts[place] == Self::Undecided(UndecidedReason::Unsaid);
-            verdicts[place] = if unsaid {
-                Self::of(&item, candidate)
+            let judged = if unsaid {
+                judged_statement(&item, candidate)
             } else {
-                Self::Undecided(UndecidedReason::Twice)
+                Err(UndecidedReason::Twice)
+            };
+            verdicts[place] = match judged {
+                Ok(Some(statement)) => Self::Keep(statement),
+                Ok(None) => Self::Nothing,
+                Err(reason) => Self::Undecided(reason),
             };
         }
         Ok(verdicts)
-    }
-
-    fn of(item: &Value, candidate: &JudgeCandidate) -> Self {
-        match judged_statement(item, candidate) {
-            Ok(Some(statement)) => Self::Keep(statement),
-            Ok(None) => Self::Nothing,
-            Err(reason) => Self::Undecided(reason),
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Patterns of what programs and agents write, by what it tells: the sections of `patterns.txt`.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::Regex;
@@ -19,7 +20,7 @@ impl PatternSection {
     }
 
     /// Returns the first place in `text` that fits one of the patterns.
-    pub(super) fn find(&self, text: &str) -> Option<usize> {
+    pub(super) fn find(&self, text: &str) -> Option<Range<usize>> {
         let pattern = self.pattern.get_or_init(|| {
             let heading = format!("[{}]", self.name);
             let lines = SECTIONS.lines().skip_while(|line| *line != heading).skip(1);
@@ -28,7 +29,7 @@ impl PatternSection {
                 lines.filter(|line| !line.is_empty() && !line.starts_with("# ")).collect();
             Regex::new(&patterns.join("|")).expect("the patterns are valid")
         });
-        pattern.find(text).map(|found| found.start())
+        pattern.find(text).map(|found| found.range())
     }
 
     pub(super) fn fits(&self, text: &str) -> bool {

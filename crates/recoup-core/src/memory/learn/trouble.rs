@@ -2,6 +2,7 @@
 //! edits, abandoned approaches and repeated calls.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use crate::memory::capture::transcript::{
     CallStatus, EntryKind, ToolAction, ToolCall, ToolStep, TranscriptEntry, tool_steps,
@@ -200,7 +201,8 @@ fn gives_up(text: &str) -> bool {
     let sentences: Vec<&str> = sentences.filter(|it| !it.is_empty()).collect();
     sentences.iter().enumerate().any(|(at, sentence)| {
         let next = sentences.get(at + 1).copied().unwrap_or("");
-        let tries_anew = |bad: usize| ANOTHER_WAY.fits(&sentence[bad..]) || ANOTHER_WAY.fits(next);
+        let tries_anew =
+            |bad: Range<usize>| ANOTHER_WAY.fits(&sentence[bad.start..]) || ANOTHER_WAY.fits(next);
         !SUPPOSED.fits(sentence)
             && (NO_GOOD.find(sentence).is_some_and(tries_anew) || GIVES_UP.fits(sentence))
     })

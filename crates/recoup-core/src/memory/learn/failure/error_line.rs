@@ -44,22 +44,8 @@ fn most_informative_line(lines: &[&str]) -> (ErrorSignal, Option<usize>) {
 /// Strips the prefix that a build tool puts before every line.
 fn strip_decoration(line: &str) -> &str {
     let line = line.trim_end();
-    let mark = ["npm ERR! ", "npm error ", "│ ", "> "].iter().find(|it| line.starts_with(**it));
-    // npm's lines about itself are recognised by these prefixes.
-    if let Some(mark) = mark.filter(|_| !CLUTTER.fits(&line.to_lowercase())) {
-        return &line[mark.len()..];
-    }
-    // The step of Docker's builder: `#12 0.512 message`, or `0.512 message`.
-    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-    let timed = match line.strip_prefix('#').map(|step| step.split_once(' ')) {
-        Some(Some((number, rest))) if is_number(number) => rest,
-        Some(_) => return line,
-        None => line,
-    };
-    match timed.split_once(' ') {
-        Some((time, rest)) if time.contains('.') && time.split('.').all(is_number) => rest,
-        _ => line,
-    }
+    let prefix = PREFIX.find(line).filter(|_| !CLUTTER.fits(&line.to_lowercase()));
+    prefix.or_else(|| STEP.find(line)).map_or(line, |it| &line[it.end..])
 }
 
 /// Returns the line at `at`, joined with the one that completes it.
@@ -86,15 +72,9 @@ fn complete_line(lines: &[&str], at: usize) -> String {
         return format!("{line} ({place})");
     }
     // Without the thread id, which differs between runs: `thread 'x' (1234) panicked`.
-    let line = if let Some((before, rest)) = line.split_once("' (")
-        && before.starts_with("thread ")
-        && let Some((id, after)) = rest.split_once(") ")
-        && id.bytes().all(|byte| byte.is_ascii_digit())
-        && after.starts_with("panicked")
-    {
-        format!("{before}' {after}")
-    } else {
-        line.to_owned()
+    let line = match THREAD_ID.find(line).filter(|_| line.starts_with("thread ")) {
+        Some(id) => format!("{}' panicked{}", &line[..id.start], &line[id.end..]),
+        None => line.to_owned(),
     };
     let unfinished = line.ends_with(':')
         || ["● ", "--- FAIL:", "Failure/Error:"].iter().any(|it| line.starts_with(it));
@@ -140,6 +120,9 @@ static SIGNALS: [(ErrorSignal, bool, PatternSection); 8] = [
     (ErrorSignal::Perhaps, true, PatternSection::new("perhaps")),
 ];
 
+static PREFIX: PatternSection = PatternSection::new("(prefix)");
+static STEP: PatternSection = PatternSection::new("(step)");
+static THREAD_ID: PatternSection = PatternSection::new("(thread id)");
 static NOISE: PatternSection = PatternSection::new("noise");
 static CLUTTER: PatternSection = PatternSection::new("clutter");
 
