@@ -1,11 +1,11 @@
-//! Table of what is known of programs: the sections of `programs.txt`.
+//! Table of known programs: the sections of `programs.txt`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 const TEXT: &str = include_str!("programs.txt");
 
-/// What a section says of a program.
+/// Columns of a program in a section.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ProgramRow {
     /// Options that take a value.
