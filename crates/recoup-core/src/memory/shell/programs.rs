@@ -22,6 +22,7 @@ static ROWS: LazyLock<HashMap<(&str, &str), ProgramRow>> = LazyLock::new(|| {
             section = name;
             continue;
         }
+        // A colon that stands alone is a program.
         let (names, columns) =
             line.split_once(": ").filter(|it| !it.0.ends_with(' ')).unwrap_or((line, ""));
         let (valued, more) = columns.split_once('|').unwrap_or((columns, ""));
