@@ -4,10 +4,10 @@
 
 use std::ops::Range;
 
+use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::phrase::PhraseList;
 use crate::memory::lang::token::{ClauseEnd, Token, has_no_spaces, split_at, tokenize_text};
-use crate::memory::lang::word_lists::is_one_of;
 
 /// True if a sentence says that it holds in all of the user's projects.
 pub(super) fn is_universal(sentence: &str) -> bool {

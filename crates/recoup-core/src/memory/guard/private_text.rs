@@ -4,42 +4,51 @@
 //! one that was never opened reaches back to the beginning.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::memory::guard::opt_out::without_opted_out;
 
-/// The name of the tag, in any casing.
-const NAME: &[u8] = b"private";
-
-/// A tag in a text, and where it ends.
-enum PrivateTag {
-    Opens(usize),
-    Closes(usize),
-}
+/// A tag: space behind its bracket, the slash of one that closes, and its end.
+const TAG: &str = r"(?i-u)<(\s*)(/?)\s*private(\s*>)?";
 
 /// Returns a text without its private parts; may be empty.
 pub fn without_private(text: &str) -> Cow<'_, str> {
+    static PATTERN: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(TAG).expect("the pattern is valid"));
+    if !text.contains('<') {
+        return Cow::Borrowed(text);
+    }
     let mut kept = String::new();
     let (mut depth, mut from, mut at) = (0_usize, 0, 0);
-    let mut cut = false;
-    while let Some(bracket) = memchr::memchr(b'<', &text.as_bytes()[at..]).map(|gap| at + gap) {
-        at = bracket + 1;
-        match tag_at(text.as_bytes(), bracket) {
-            None => {}
-            Some(PrivateTag::Opens(end)) => {
-                if depth == 0 {
-                    join(&mut kept, &text[from..bracket]);
-                }
-                (depth, at, cut) = (depth + 1, end, true);
+    for tag in PATTERN.captures_iter(text) {
+        let found = tag.get_match();
+        let is_whole = tag.get(3).is_some();
+        let goes_on = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c) || !c.is_ascii();
+        // A bracket that stands alone (`a < private`) begins nothing but a whole tag.
+        let is_other =
+            !is_whole && (!tag[1].is_empty() || text[found.end()..].starts_with(goes_on));
+        if is_other || found.start() < at {
+            continue;
+        }
+        if tag[2].is_empty() {
+            if depth == 0 {
+                join(&mut kept, &text[from..found.start()]);
             }
-            Some(PrivateTag::Closes(end)) => {
-                if depth == 0 {
-                    kept.clear();
-                }
-                (depth, from, at, cut) = (depth.saturating_sub(1), end, end, true);
+            // Anything else in the tag is cut with the text behind it.
+            (depth, at) = (depth + 1, found.end());
+        } else {
+            if depth == 0 {
+                kept.clear();
             }
+            let rest = &text[found.end()..];
+            let gap = if is_whole { 0 } else { rest.find('>').map_or(rest.len(), |gap| gap + 1) };
+            at = found.end() + gap;
+            (depth, from) = (depth.saturating_sub(1), at);
         }
     }
-    if !cut {
+    if at == 0 {
         return Cow::Borrowed(text);
     }
     if depth == 0 {
@@ -73,47 +82,9 @@ impl PublicText {
 
 /// Appends a piece; words on both sides of a cut stay separate.
 fn join(kept: &mut String, piece: &str) {
-    let runs_on = |text: &str, last: bool| {
-        let edge = if last { text.chars().next_back() } else { text.chars().next() };
-        edge.is_some_and(|c| !c.is_whitespace())
-    };
-    if runs_on(kept, true) && runs_on(piece, false) {
+    let runs_on = |c: char| !c.is_whitespace();
+    if kept.ends_with(runs_on) && piece.starts_with(runs_on) {
         kept.push(' ');
     }
     kept.push_str(piece);
-}
-
-/// The tag that begins with the bracket at `at`. Behind a bracket that stands alone
-/// (`a < private`) it must be a tag and nothing else.
-fn tag_at(text: &[u8], at: usize) -> Option<PrivateTag> {
-    let mut rest = skip_spaces(text, at + 1);
-    let alone = rest > at + 1;
-    let closes = text.get(rest) == Some(&b'/');
-    if closes {
-        rest = skip_spaces(text, rest + 1);
-    }
-    let name = text.get(rest..rest + NAME.len())?;
-    let end = rest + NAME.len();
-    let longer = text.get(end).is_some_and(|byte| {
-        byte.is_ascii_alphanumeric() || b"_-.:".contains(byte) || *byte >= 0x80
-    });
-    if !name.eq_ignore_ascii_case(NAME) || longer {
-        return None;
-    }
-    let after = skip_spaces(text, end);
-    let bracket = text.get(after) == Some(&b'>');
-    match (closes, bracket) {
-        (_, false) if alone => None,
-        // Anything else in the tag is cut with the text behind it.
-        (false, _) => Some(PrivateTag::Opens(if bracket { after + 1 } else { end })),
-        (true, _) => {
-            let close = memchr::memchr(b'>', &text[end..]).map_or(text.len(), |gap| end + gap + 1);
-            Some(PrivateTag::Closes(close))
-        }
-    }
-}
-
-fn skip_spaces(text: &[u8], at: usize) -> usize {
-    let spaces = text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    at + spaces
 }

@@ -6,9 +6,7 @@ use crate::error::Result;
 use crate::memory::guard::refusal::statement_refusal;
 use crate::memory::judge::grounding::is_mostly_grounded;
 use crate::memory::judge::sent_text::{SessionTail, TurnSpeaker};
-use crate::memory::judge::verdict::{
-    LabelConfidence, SentenceLabel, confidence, parse_items, text,
-};
+use crate::memory::judge::verdict::{confidence, least_confidence, parse_items, text};
 use crate::memory::model::{NoteKind, NoteSource};
 
 /// Most learnings from one session.
@@ -21,8 +19,6 @@ const MOST_SAID: usize = 20;
 pub struct SessionLearning {
     /// Kind of content.
     pub kind: NoteKind,
-    /// Confidence of the model.
-    pub confidence: LabelConfidence,
     /// Statement of what was learned.
     pub text: String,
     /// [`NoteSource::Extraction`], or [`NoteSource::Tool`] if only a tool's output says so.
@@ -50,10 +46,8 @@ impl SessionLearning {
     }
 
     fn of(item: &Value, tail: &SessionTail) -> Option<Self> {
-        let SentenceLabel::Of(kind) = SentenceLabel::parse(item.get("label")?.as_str()?)? else {
-            return None;
-        };
-        let confidence = confidence(item).filter(|it| it.is_enough_for(kind))?;
+        let kind = NoteKind::parse(item.get("label")?.as_str()?).ok()?;
+        confidence(item).filter(|it| *it >= least_confidence(kind))?;
         let text = text(item, "text")?;
         if statement_refusal(&text).is_some() {
             return None;
@@ -65,7 +59,7 @@ impl SessionLearning {
         };
         let cited = item.get("from")?.as_array()?.iter().map(turn).collect::<Option<Vec<_>>>()?;
         let source = source(&text, kind, &cited)?;
-        Some(Self { kind, confidence, text, source })
+        Some(Self { kind, text, source })
     }
 }
 

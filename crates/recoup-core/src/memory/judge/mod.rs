@@ -26,7 +26,7 @@ pub use prompt::JudgePrompt;
 pub use sent_text::{
     FEWEST_TURNS, JudgeCandidate, MOST_CANDIDATES, MOST_TURNS, SessionTail, TurnSpeaker,
 };
-pub use verdict::{JudgeVerdict, JudgedStatement, LabelConfidence, SentenceLabel, UndecidedReason};
+pub use verdict::{JudgeVerdict, JudgedStatement, UndecidedReason};
 
 /// A model that is asked. On an error, what was decided without a model stands.
 pub trait MemoryJudge: Debug + Send + Sync {

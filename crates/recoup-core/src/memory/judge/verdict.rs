@@ -10,6 +10,9 @@ use crate::memory::judge::grounding::is_grounded;
 use crate::memory::judge::sent_text::JudgeCandidate;
 use crate::memory::model::NoteKind;
 
+/// Label for nothing to keep.
+const NONE: &str = "none";
+
 /// Decision about a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JudgeVerdict {
@@ -26,8 +29,8 @@ pub enum JudgeVerdict {
 pub struct JudgedStatement {
     /// Kind of content.
     pub kind: NoteKind,
-    /// Confidence of the model.
-    pub confidence: LabelConfidence,
+    /// Confidence of the model, from 0 to 1.
+    pub confidence: f64,
     /// The statement, in the candidate's own words.
     pub statement: String,
 }
@@ -66,21 +69,18 @@ impl JudgeVerdict {
                 continue; // it speaks of something that was not asked
             };
             let unsaid = verdicts[place] == Self::Undecided(UndecidedReason::Unsaid);
-            verdicts[place] = if unsaid {
-                Self::of(&item, candidate)
+            let judged = if unsaid {
+                judged_statement(&item, candidate)
             } else {
-                Self::Undecided(UndecidedReason::Twice)
+                Err(UndecidedReason::Twice)
+            };
+            verdicts[place] = match judged {
+                Ok(Some(statement)) => Self::Keep(statement),
+                Ok(None) => Self::Nothing,
+                Err(reason) => Self::Undecided(reason),
             };
         }
         Ok(verdicts)
-    }
-
-    fn of(item: &Value, candidate: &JudgeCandidate) -> Self {
-        match judged_statement(item, candidate) {
-            Ok(Some(statement)) => Self::Keep(statement),
-            Ok(None) => Self::Nothing,
-            Err(reason) => Self::Undecided(reason),
-        }
     }
 }
 
@@ -90,10 +90,12 @@ fn judged_statement(
     candidate: &JudgeCandidate,
 ) -> std::result::Result<Option<JudgedStatement>, UndecidedReason> {
     let label = item.get("label").and_then(Value::as_str).ok_or(UndecidedReason::Malformed)?;
-    let label = SentenceLabel::parse(label).ok_or(UndecidedReason::UnknownLabel)?;
-    let SentenceLabel::Of(kind) = label else { return Ok(None) };
+    if label == NONE {
+        return Ok(None);
+    }
+    let kind = NoteKind::parse(label).map_err(|_| UndecidedReason::UnknownLabel)?;
     let confidence = confidence(item).ok_or(UndecidedReason::NoConfidence)?;
-    if !confidence.is_enough_for(kind) {
+    if confidence < least_confidence(kind) {
         return Err(UndecidedReason::Unsure);
     }
     let statement = text(item, "statement").ok_or(UndecidedReason::Malformed)?;
@@ -107,8 +109,17 @@ fn judged_statement(
 }
 
 /// Parses a number from 0 to 1, not a text that looks like one.
-pub(super) fn confidence(item: &Value) -> Option<LabelConfidence> {
-    item.get("confidence").and_then(Value::as_f64).and_then(LabelConfidence::new)
+pub(super) fn confidence(item: &Value) -> Option<f64> {
+    item.get("confidence").and_then(Value::as_f64).filter(|it| (0.0..=1.0).contains(it))
+}
+
+/// Least confidence that a kind needs. Rules that change how an agent works need more than facts
+/// that only inform it.
+pub(super) fn least_confidence(kind: NoteKind) -> f64 {
+    match kind {
+        NoteKind::Correction | NoteKind::Preference | NoteKind::Devops => 0.75,
+        NoteKind::Failure | NoteKind::ProjectKnowledge => 0.6,
+    }
 }
 
 /// Returns a text on one line; none if it is empty.
@@ -116,54 +127,6 @@ pub(super) fn text(item: &Value, name: &str) -> Option<String> {
     let text = item.get(name)?.as_str()?;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!line.is_empty()).then_some(line)
-}
-
-/// Label that a model gives a sentence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SentenceLabel {
-    /// Something to remember.
-    Of(NoteKind),
-    /// Nothing to remember. This is final.
-    Nothing,
-}
-
-impl SentenceLabel {
-    /// The word for [`SentenceLabel::Nothing`].
-    pub(crate) const NONE: &str = "none";
-
-    /// Parses a label; none for unknown words.
-    pub(crate) fn parse(word: &str) -> Option<Self> {
-        match word {
-            Self::NONE => Some(Self::Nothing),
-            word => NoteKind::parse(word).ok().map(Self::Of),
-        }
-    }
-}
-
-/// Confidence of a model, from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct LabelConfidence(f64);
-
-impl LabelConfidence {
-    /// Returns none for a number outside of the range.
-    pub(crate) fn new(number: f64) -> Option<Self> {
-        (0.0..=1.0).contains(&number).then_some(Self(number))
-    }
-
-    /// As a number.
-    pub fn get(self) -> f64 {
-        self.0
-    }
-
-    /// True if it is enough for this kind. Rules that change how an agent works need more than
-    /// facts that only inform it.
-    pub(crate) fn is_enough_for(self, kind: NoteKind) -> bool {
-        let least = match kind {
-            NoteKind::Correction | NoteKind::Preference | NoteKind::Devops => 0.75,
-            NoteKind::Failure | NoteKind::ProjectKnowledge => 0.6,
-        };
-        self.0 >= least
-    }
 }
 
 /// Returns the array `name` of the answer's object. A fence around it is ignored: some models

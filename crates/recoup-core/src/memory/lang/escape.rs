@@ -59,7 +59,7 @@ fn line(text: &str, bracket: &str) -> String {
                 }
             }
             c if is_unseen(c) => {}
-            c if is_bracket(c) => line.push_str(bracket),
+            c if BRACKETS.contains(c) => line.push_str(bracket),
             // At most two backticks or tildes in a row: three would open a block of code.
             '`' | '\u{ff40}' if line.ends_with("``") => {}
             '~' | '\u{ff5e}' if line.ends_with("~~") => {}
@@ -81,29 +81,9 @@ fn line(text: &str, bracket: &str) -> String {
     plain.to_owned()
 }
 
-/// True for characters that begin a tag, or look as if they did.
-fn is_bracket(c: char) -> bool {
-    matches!(
-        c,
-        '<' | '\u{2039}'
-            | '\u{2329}'
-            | '\u{276c}'
-            | '\u{276e}'
-            | '\u{2770}'
-            | '\u{27e8}'
-            | '\u{29fc}'
-            | '\u{3008}'
-            | '\u{fe64}'
-            | '\u{ff1c}'
-            | '\u{1438}'
-            | '\u{16b2}'
-            | '\u{02c2}'
-            | '\u{227a}'
-            | '\u{2a79}'
-            | '\u{fe3f}'
-            | '\u{1d236}'
-    )
-}
+/// Characters that begin a tag, or look as if they did.
+const BRACKETS: &str = "<\u{2039}\u{2329}\u{276c}\u{276e}\u{2770}\u{27e8}\u{29fc}\u{3008}\u{fe64}\u{ff1c}\
+\u{1438}\u{16b2}\u{02c2}\u{227a}\u{2a79}\u{fe3f}\u{1d236}";
 
 /// White space of every kind, line ends among them.
 fn is_blank(c: char) -> bool {
@@ -115,7 +95,7 @@ fn is_joiner(c: char) -> bool {
 }
 
 fn is_joinable(c: char) -> bool {
-    !c.is_ascii() && !is_blank(c) && !is_unseen(c) && !is_bracket(c) && !is_joiner(c)
+    !c.is_ascii() && !is_blank(c) && !is_unseen(c) && !BRACKETS.contains(c) && !is_joiner(c)
 }
 
 /// True for controls, directions, fillers and tags: nobody sees them, a model reads them.

@@ -102,13 +102,10 @@ pub(crate) fn decode_digits(text: &str) -> Option<String> {
         word.contains(|c: char| c.is_ascii_alphabetic())
             && word.contains(|c| as_letter(c).is_some())
     };
-    let is_text = text.split(' ').any(is_spelt);
-    is_text.then(|| {
+    text.split(' ').any(is_spelt).then(|| {
+        let decode = |c: char| as_letter(c).unwrap_or(c);
         let words = text.split(' ').map(|word| {
-            if !is_spelt(word) {
-                return word.to_owned();
-            }
-            word.chars().map(|c| as_letter(c).unwrap_or(c)).collect()
+            if is_spelt(word) { word.chars().map(decode).collect() } else { word.to_owned() }
         });
         words.collect::<Vec<String>>().join(" ")
     })

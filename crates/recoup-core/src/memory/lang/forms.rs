@@ -86,15 +86,3 @@ pub(crate) fn is_request_word(word: &str) -> bool {
     is_request(word)
         || endings.iter().filter_map(|ending| word.strip_suffix(ending)).any(is_request)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_the_trade_are_not_in_it() {
-        for word in ["git", "go", "test", "run", "port", "api", "error", "ai", "s3", ""] {
-            assert!(!is_stop_word(word), "{word}");
-        }
-    }
-}

@@ -30,15 +30,12 @@ impl WordClasses {
 /// Returns the classes of a folded word.
 pub(crate) fn classes_of(word: &str) -> WordClasses {
     let (mut hash, mut classes) = (word_hash::EMPTY, WordClasses::NONE);
-    for (at, byte) in word.bytes().enumerate() {
+    for at in 0..=word.len() {
         if at < 64 && BEGINNING_LENGTHS & (1 << at) != 0 {
-            classes =
-                classes.or(look_up(word_hash::extend(hash, b'*'), &word.as_bytes()[..at], true));
+            let beginning = &word.as_bytes()[..at];
+            classes = classes.or(look_up(word_hash::extend(hash, b'*'), beginning, true));
         }
-        hash = word_hash::extend(hash, byte);
-    }
-    if word.len() < 64 && BEGINNING_LENGTHS & (1 << word.len()) != 0 {
-        classes = classes.or(look_up(word_hash::extend(hash, b'*'), word.as_bytes(), true));
+        hash = word.as_bytes().get(at).map_or(hash, |byte| word_hash::extend(hash, *byte));
     }
     classes.or(look_up(hash, word.as_bytes(), false))
 }

@@ -10,7 +10,11 @@ pub(crate) mod phrase;
 pub(crate) mod token;
 pub(crate) mod tokenizer;
 mod word_hash;
-pub(crate) mod word_lists;
 pub(crate) mod word_vectors;
 
 pub use escape::{is_unseen, one_line, readable_line};
+
+/// True if `word` is in a list of words with spaces between them.
+pub(crate) fn is_one_of(word: &str, list: &str) -> bool {
+    list.split_ascii_whitespace().any(|it| it == word)
+}

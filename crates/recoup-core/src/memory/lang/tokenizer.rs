@@ -35,22 +35,29 @@ pub(crate) enum WordSort {
 /// Passes the words of a text to `take`, in order; a whole comes after its parts.
 pub(crate) fn tokenize(text: &str, mut take: impl FnMut(&str, WordSort)) {
     let mut unit = WordBuilder::default();
-    let mut run = CharacterPairs::default();
+    // The last character of a run without spaces.
+    let mut last: Option<char> = None;
     let mut chars = text[..text.floor_char_boundary(MOST_TEXT)].chars().peekable();
     while let Some(c) = chars.next() {
         if is_unspaced(c) {
             unit.finish(&mut take);
-            run.push(c, &mut take);
+            if let Some(last) = last.replace(c) {
+                take(&String::from_iter([last, c]), WordSort::Pair);
+            }
             continue;
         }
-        run.finish(&mut take);
+        if let Some(last) = last.take() {
+            take(last.encode_utf8(&mut [0; 4]), WordSort::Tail);
+        }
         if c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}') {
             unit.push(c, chars.peek().copied());
         } else if !unit.continues_after(c, chars.peek().copied()) {
             unit.finish(&mut take);
         }
     }
-    run.finish(&mut take);
+    if let Some(last) = last {
+        take(last.encode_utf8(&mut [0; 4]), WordSort::Tail);
+    }
     unit.finish(&mut take);
 }
 
@@ -170,30 +177,6 @@ impl WordBuilder {
 
 fn cut(word: &str) -> &str {
     &word[..word.floor_char_boundary(LONGEST)]
-}
-
-/// Pairs of characters of a script without spaces.
-#[derive(Default)]
-struct CharacterPairs {
-    last: Option<char>,
-}
-
-impl CharacterPairs {
-    fn push(&mut self, c: char, take: &mut impl FnMut(&str, WordSort)) {
-        if let Some(last) = self.last.replace(c) {
-            let mut buffer = [0; 8];
-            let first = last.encode_utf8(&mut buffer).len();
-            let second = c.encode_utf8(&mut buffer[first..]).len();
-            let pair = std::str::from_utf8(&buffer[..first + second]);
-            take(pair.unwrap_or_default(), WordSort::Pair);
-        }
-    }
-
-    fn finish(&mut self, take: &mut impl FnMut(&str, WordSort)) {
-        if let Some(last) = self.last.take() {
-            take(last.encode_utf8(&mut [0; 4]), WordSort::Tail);
-        }
-    }
 }
 
 /// True if words of this character's script are not set apart by spaces, or are so long that pairs

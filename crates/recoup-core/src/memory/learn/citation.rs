@@ -1,8 +1,21 @@
 //! Rules that the agent says it has applied: `(applied from memory: <rule>)`.
 
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
 use crate::memory::lang::escape::one_line;
 
 const OPENING: &str = "(applied from memory:";
+
+/// A citation up to the parenthesis that closes it; others may be in it, in pairs.
+const CITATION: &str = r"(?i)\(applied from memory:((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)";
+
+/// Code blocks, closed or not, and code within a line.
+const CODE: &str = r"(?ms)^\s*```.*?(?:^\s*```[^\n]*|\z)|^\s*~~~.*?(?:^\s*~~~[^\n]*|\z)|`[^`\n]*`";
+
+/// End of a paragraph, and of a citation that was not closed.
+const BLANK_LINE: &str = r"\n[ \t]*\n";
 
 /// Maximum bytes of a citation; a longer one was never closed.
 const LONGEST: usize = 1_000;
@@ -11,40 +24,28 @@ const LONGEST: usize = 1_000;
 const ENOUGH: usize = 16;
 
 /// Returns the rules that an answer cites, each once, in order of appearance. Citations inside code
-/// are ignored.
+/// are ignored; code inside a citation is not.
 pub fn citations(answer: &str) -> Vec<String> {
-    let text = without_code(answer);
-    let lower = text.to_ascii_lowercase();
-    let (mut found, mut from): (Vec<String>, usize) = (Vec::new(), 0);
-    while let Some(gap) = lower[from..].find(OPENING) {
-        let start = from + gap + OPENING.len();
-        from = start;
-        let Some(len) = find_closing_parenthesis(&text[start..]) else { continue };
-        let rule = text[start..start + len].split_whitespace().collect::<Vec<_>>().join(" ");
-        from = start + len;
-        if !rule.is_empty() && !found.contains(&rule) {
-            found.push(rule);
+    static PATTERNS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
+        [CITATION, CODE, BLANK_LINE].map(|it| Regex::new(it).expect("the pattern is valid"))
+    });
+    let has_citation = |text: &str| text.to_ascii_lowercase().contains(OPENING);
+    if !has_citation(answer) {
+        return Vec::new();
+    }
+    let [citation, code, blank_line] = &*PATTERNS;
+    let text = code.replace_all(answer, |found: &Captures<'_>| {
+        let is_block = ["```", "~~~"].iter().any(|it| found[0].trim_start().starts_with(it));
+        if is_block || has_citation(&found[0]) { String::new() } else { found[0].to_owned() }
+    });
+    let mut rules = Vec::new();
+    for found in blank_line.split(&text).flat_map(|it| citation.captures_iter(it)) {
+        let rule = found[1].split_whitespace().collect::<Vec<_>>().join(" ");
+        if found[1].len() <= LONGEST && !rule.is_empty() && !rules.contains(&rule) {
+            rules.push(rule);
         }
     }
-    found
-}
-
-/// Returns the position of the parenthesis that closes one opened before `text`.
-fn find_closing_parenthesis(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices().take_while(|(at, _)| *at < LONGEST) {
-        match c {
-            '(' => depth += 1,
-            ')' if depth == 0 => return Some(at),
-            ')' => depth -= 1,
-            // A blank line ends an unclosed citation.
-            '\n' if text[at + 1..].trim_start_matches([' ', '\t']).starts_with('\n') => {
-                return None;
-            }
-            _ => {}
-        }
-    }
-    None
+    rules
 }
 
 /// True if `cited` quotes `rule`: its words, a beginning that ends with an ellipsis, or one of
@@ -71,35 +72,4 @@ pub fn normalise_rule(text: &str) -> String {
     let edge =
         |c: char| c.is_whitespace() || matches!(c, '"' | '“' | '”' | '.' | ',' | ';' | '!' | '_');
     words.trim_matches(edge).to_owned()
-}
-
-/// Removes code blocks, and inline code that holds a whole citation. Line breaks stay.
-fn without_code(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut fence: Option<&str> = None;
-    for line in text.split_inclusive('\n') {
-        let start = line.trim_start();
-        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
-        match (fence, mark) {
-            (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            (None, None) => {
-                // Without citations in backticks; code inside a citation stays.
-                let mut rest = line;
-                while let Some(at) = rest.find('`') {
-                    let (before, from) = rest.split_at(at);
-                    let Some(len) = from[1..].find('`') else { break };
-                    let (code, behind) = from.split_at(len + 2);
-                    kept.push_str(before);
-                    if !code.to_ascii_lowercase().contains(OPENING) {
-                        kept.push_str(code);
-                    }
-                    rest = behind;
-                }
-                kept.push_str(rest);
-            }
-            _ => {}
-        }
-    }
-    kept
 }

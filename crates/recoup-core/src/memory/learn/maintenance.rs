@@ -56,7 +56,6 @@ impl Memory {
         let now = self.now();
         self.change(SETTLING, |connection| {
             let old = now.before(EVENTS);
-            lessons::rekey_lessons(connection, now)?;
             let mut events = 0;
             for sql in [
                 "DELETE FROM events WHERE at < ?1",

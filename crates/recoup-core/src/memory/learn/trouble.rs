@@ -1,46 +1,36 @@
-//! Signs of trouble in an agent's transcript: failed commands, tests that stay red despite edits,
-//! test failures that the client did not report, abandoned approaches and repeated calls.
+//! Signs of trouble in an agent's transcript that no single call shows: tests that stay red despite
+//! edits, abandoned approaches and repeated calls.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::base::text::shorten_text;
 use crate::memory::capture::transcript::{
     CallStatus, EntryKind, ToolAction, ToolCall, ToolStep, TranscriptEntry, tool_steps,
 };
-use crate::memory::lang::word_lists::is_one_of;
-use crate::memory::learn::contains_any;
+use crate::memory::lang::is_one_of;
 use crate::memory::learn::failure::{CallFailure, detect_failure};
+use crate::memory::learn::patterns::PatternSection;
 use crate::memory::shell::CommandKind;
 use crate::secrets::RedactedCommand;
 
-/// Maximum characters of a command.
-const MOST_COMMAND: usize = 300;
-
-/// Something that went wrong, and its place in a transcript.
+/// Something that went wrong in several steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentTrouble {
     /// Kind of trouble.
     pub sort: TroubleKind,
-    /// Entries that show it, from the first call to the last outcome or word.
-    pub entries: Range<usize>,
-    /// Call that it is about: a shell line without secrets, or a tool's name.
-    pub call: String,
-    /// Kind of that command.
-    pub kind: Option<CommandKind>,
+    /// Kind of the command that it is about, or the name of a tool.
+    pub subject: String,
     /// Error in one line, if any.
     pub error: Option<String>,
+    /// Index of the last entry that shows it.
+    pub last: usize,
 }
 
 /// Kinds of trouble.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TroubleKind {
-    /// A command exited with an error.
-    Failed,
     /// A test failed three times, with edits between.
     Stuck,
-    /// Tests failed, but the exit code did not show it.
-    Unflagged,
     /// The agent gave up an approach.
     Backtracked,
     /// One call was made three times in a row.
@@ -61,20 +51,16 @@ impl ToolAttempt<'_> {
         Some(&outcome.output)
     }
 
-    fn to_trouble(&self, sort: TroubleKind, from: usize) -> AgentTrouble {
+    fn to_trouble(&self, sort: TroubleKind, last: usize) -> AgentTrouble {
         let call = self.step.call;
-        let line = call.command().map_or(call.tool.as_str(), RedactedCommand::as_str);
-        AgentTrouble {
-            sort,
-            entries: from..self.step.until + 1,
-            call: shorten_text(line.trim(), MOST_COMMAND).into_owned(),
-            kind: self.kind.clone(),
-            error: self.failure.as_ref().map(|failure| failure.error.clone()),
-        }
+        let line = || call.command().map_or(call.tool.as_str(), RedactedCommand::as_str);
+        let subject = self.kind.as_ref().map_or_else(|| line().to_owned(), ToString::to_string);
+        let error = self.failure.as_ref().map(|failure| failure.error.clone());
+        AgentTrouble { sort, subject, error, last }
     }
 }
 
-/// Returns all trouble in `entries`, in the order in which it begins.
+/// Returns all trouble in `entries`.
 pub fn find_troubles(entries: &[TranscriptEntry]) -> Vec<AgentTrouble> {
     let steps = tool_steps(entries).into_iter();
     let tried: Vec<ToolAttempt<'_>> = steps
@@ -84,14 +70,7 @@ pub fn find_troubles(entries: &[TranscriptEntry]) -> Vec<AgentTrouble> {
             ToolAttempt { step, kind, failure }
         })
         .collect();
-    let failed = |tried: &ToolAttempt<'_>| {
-        tried.step.call.command()?;
-        let flagged = tried.failure.as_ref()?.flagged;
-        let sort = if flagged { TroubleKind::Failed } else { TroubleKind::Unflagged };
-        Some(tried.to_trouble(sort, tried.step.at))
-    };
-    let mut found: Vec<AgentTrouble> = tried.iter().filter_map(failed).collect();
-    found.extend(find_stuck_tests(&tried));
+    let mut found = find_stuck_tests(&tried);
     found.extend(find_repetitions(&tried));
     // The agent's words that give up what it did in this turn.
     let mut turn = 0;
@@ -101,15 +80,12 @@ pub fn find_troubles(entries: &[TranscriptEntry]) -> Vec<AgentTrouble> {
             EntryKind::Words(text) if gives_up(text) => {
                 let before = |it: &&ToolAttempt<'_>| it.step.at >= turn && it.step.until < at;
                 let mine = |it: &&ToolAttempt<'_>| it.step.agent == entry.agent.as_deref();
-                let Some(last) = tried.iter().rev().filter(before).find(mine) else { continue };
-                let mut trouble = last.to_trouble(TroubleKind::Backtracked, last.step.at);
-                trouble.entries.end = at + 1;
-                found.push(trouble);
+                let last = tried.iter().rev().filter(before).find(mine);
+                found.extend(last.map(|it| it.to_trouble(TroubleKind::Backtracked, at)));
             }
             _ => {}
         }
     }
-    found.sort_by_key(|trouble| (trouble.entries.start, trouble.sort));
     found
 }
 
@@ -122,7 +98,6 @@ const TEST_RUNNERS: &str =
 /// Failures of one kind of test.
 #[derive(Default)]
 struct FailureStreak {
-    from: usize,
     times: usize,
     edited: bool,
     /// Index of the trouble that was reported: later failures extend it.
@@ -150,15 +125,13 @@ fn find_stuck_tests(tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
             continue;
         }
         let row = rows.entry(key).or_default();
-        if row.times == 0 {
-            *row = FailureStreak { from: it.step.at, times: 1, ..FailureStreak::default() };
-        } else if std::mem::take(&mut row.edited) {
+        if row.times == 0 || std::mem::take(&mut row.edited) {
             row.times += 1;
         }
         if row.times < TIMES {
             continue;
         }
-        let trouble = it.to_trouble(TroubleKind::Stuck, row.from);
+        let trouble = it.to_trouble(TroubleKind::Stuck, it.step.until);
         if let Some(at) = row.told {
             found[at] = trouble;
         } else {
@@ -180,13 +153,12 @@ fn is_test(kind: &CommandKind) -> bool {
         || kind.sub().is_some_and(names_tests)
 }
 
-/// Parts of shell lines that change files.
-const EDITORS: [&str; 8] =
-    ["sed -i", "perl -pi", "git apply", "git checkout", "patch -p", "cat >", "tee ", "apply_patch"];
+/// Shell lines that change files.
+static EDITS: PatternSection = PatternSection::new("(edits)");
 
 /// True if a call changed files, and was not refused.
 fn changes_files(tried: &ToolAttempt<'_>) -> bool {
-    let by_shell = tried.step.call.command().is_some_and(|line| contains_any(line, &EDITORS));
+    let by_shell = tried.step.call.command().is_some_and(|line| EDITS.fits(line));
     tried.good_output().is_some() && (tried.step.call.edits() || by_shell)
 }
 
@@ -210,44 +182,18 @@ fn find_repetitions(tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
         if row.len() < TIMES || waits || outputs_differ {
             return None;
         }
-        let mut trouble = last.to_trouble(TroubleKind::Repeated, first.step.at);
-        let until = row.iter().map(|it| it.step.until + 1).max().unwrap_or(trouble.entries.end);
-        trouble.entries.end = until;
-        Some(trouble)
+        let until = row.iter().map(|it| it.step.until).max()?;
+        Some(last.to_trouble(TroubleKind::Repeated, until))
     })
     .collect()
 }
 
-/// Phrases that reject what was tried.
-const NO_GOOD: &[&str] = &[
-    "didn't work", "did not work", "doesn't work", "does not work", "isn't working", "not working",
-    "that failed", "this failed", "approach failed", "attempt failed", "still failing",
-    "still fails", "no luck", "wrong approach", "i was wrong", "that broke", "that's not right",
-    "that's not it", "that wasn't it", "won't work", "dead end", "same error", "made it worse",
-];
+static NO_GOOD: PatternSection = PatternSection::new("no good");
+static ANOTHER_WAY: PatternSection = PatternSection::new("another way");
+static GIVES_UP: PatternSection = PatternSection::new("gives up");
+static SUPPOSED: PatternSection = PatternSection::new("supposed");
 
-/// Phrases that announce another attempt.
-const ANOTHER_WAY: &[&str] = &[
-    "let me try", "let's try", "i'll try", "i will try", "trying", "try a different",
-    "try another", "different approach", "another approach", "different way", "another way",
-    "let me revert", "i'll revert", "revert that", "roll that back", "let me undo",
-    "let me rethink", "step back", "let me instead", "instead, let me", "instead, i'll",
-    "start over",
-];
-
-/// Phrases that do both at once.
-const BOTH: &[&str] = &[
-    "let me try a different", "let me try another", "i'll try a different", "i'll try another",
-    "let's try a different", "let's try another", "let me take a different approach",
-    "i'll take a different approach",
-];
-
-/// Phrases that make a sentence hypothetical, or about another time.
-const SUPPOSED: &[&str] = &[
-    "if ", "in case", "whether ", "when ", "unless ", "so that", "before the fix", "used to",
-    "would ", "might ",
-];
-
+/// True if a sentence rejects what was tried, and it or the next announces another attempt.
 fn gives_up(text: &str) -> bool {
     let text = text.to_lowercase().replace('’', "'");
     let spoken = text.split("```").step_by(2).collect::<Vec<_>>().join("\n");
@@ -255,11 +201,9 @@ fn gives_up(text: &str) -> bool {
     let sentences: Vec<&str> = sentences.filter(|it| !it.is_empty()).collect();
     sentences.iter().enumerate().any(|(at, sentence)| {
         let next = sentences.get(at + 1).copied().unwrap_or("");
-        let rejected = NO_GOOD.iter().filter_map(|words| sentence.find(words)).min();
-        let tries_anew = |bad: usize| {
-            contains_any(&sentence[bad..], ANOTHER_WAY) || contains_any(next, ANOTHER_WAY)
-        };
-        !contains_any(sentence, SUPPOSED)
-            && (rejected.is_some_and(tries_anew) || contains_any(sentence, BOTH))
+        let tries_anew =
+            |bad: Range<usize>| ANOTHER_WAY.fits(&sentence[bad.start..]) || ANOTHER_WAY.fits(next);
+        !SUPPOSED.fits(sentence)
+            && (NO_GOOD.find(sentence).is_some_and(tries_anew) || GIVES_UP.fits(sentence))
     })
 }

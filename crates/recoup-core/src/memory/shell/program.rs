@@ -1,42 +1,48 @@
 //! Conversion of a command's words to its kind: a program, or an interpreter and the script, module or
 //! code that it runs.
 
-use crate::memory::lang::word_lists::is_one_of;
-use crate::memory::shell::wrappers::{skip_options, strip_wrappers};
-use crate::memory::shell::{CommandKind, subcommands};
+use crate::memory::lang::is_one_of;
+use crate::memory::shell::CommandKind;
+use crate::memory::shell::programs::{find_program, is_program_in};
+use crate::memory::shell::wrappers::{
+    is_assignment, skip_options, skip_own_options, strip_wrappers,
+};
 
-/// Scripts that have sub-commands of their own.
-const MANAGERS: [&str; 3] = ["manage.py", "artisan", "console"];
+/// Maximum number of targets in a kind.
+const MOST_TARGETS: usize = 3;
 
 pub(super) fn kind_of_words(words: &[String]) -> CommandKind {
     let Some((first, rest)) = words.split_first() else { return CommandKind::new("", None) };
     let program = plain_program_name(first);
-    match interpreter_input(&program, rest) {
-        Some(InterpreterInput::Module(words)) if !words.is_empty() => {
-            kind_of_words(strip_wrappers(words))
-        }
-        Some(InterpreterInput::Code(option)) => CommandKind::new(&program, Some(option.to_owned())),
-        // By its path; a shell named in front of it makes no difference.
-        Some(InterpreterInput::Script(words)) => {
-            let path = plain_program_name(&words[0]);
-            if SHELLS.contains(&program.as_str()) {
-                return CommandKind::new(&path, None);
-            }
-            let name = path.rsplit('/').next().unwrap_or(&path);
-            let sub = words.get(1).filter(|it| MANAGERS.contains(&name) && !it.starts_with('-'));
-            let shown = sub.map_or(path.clone(), |sub| format!("{path} {sub}"));
-            CommandKind::new(&program, Some(shown))
-        }
-        Some(_) => CommandKind::new(&program, None),
-        None if program == "docker-compose" => {
+    let Some(row) = find_program("interpreters", &program) else {
+        if program == "docker-compose" {
             let words = [&["compose".to_owned()], rest].concat();
-            CommandKind::new("docker", subcommands::find_subcommand("docker", &words))
+            return CommandKind::new("docker", find_subcommand("docker", &words));
         }
-        None => {
-            let sub = subcommands::find_subcommand(&program, rest);
-            CommandKind::new(&program, sub)
-        }
+        let sub = find_subcommand(&program, rest);
+        return CommandKind::new(&program, sub);
+    };
+    // A module, code or archive is named before any script.
+    let mode = rest.iter().position(|word| !word.starts_with('-') || is_one_of(word, row.more));
+    let mode = mode.filter(|at| rest[*at].starts_with('-'));
+    let script = match mode.map(|at| (rest[at].as_str(), &rest[at + 1..])) {
+        // As if it were a program: `python -m pytest`.
+        Some(("-m", [])) => return CommandKind::new(&program, None),
+        Some(("-m", module)) => return kind_of_words(strip_wrappers(module)),
+        Some(("-jar", archive)) => archive,
+        Some((option, _)) => return CommandKind::new(&program, Some(option.to_owned())),
+        None => skip_options(rest, row.valued),
+    };
+    let Some(first) = script.first() else { return CommandKind::new(&program, None) };
+    // By its path; a shell named in front of it makes no difference.
+    let path = plain_program_name(first);
+    if is_program_in("shells", &program) {
+        return CommandKind::new(&path, None);
     }
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    let sub = script.get(1).filter(|it| is_program_in("managers", name) && !it.starts_with('-'));
+    let shown = sub.map_or(path.clone(), |sub| format!("{path} {sub}"));
+    CommandKind::new(&program, Some(shown))
 }
 
 /// Returns the plain name of a program: without install folder, version and ending. A script of the
@@ -71,24 +77,6 @@ pub(super) fn plain_program_name(word: &str) -> String {
     plain.to_owned()
 }
 
-/// Interpreters, with their options that take a value.
-const INTERPRETERS: &[(&str, &str)] = &[
-    ("python", "-W -X"),
-    ("node", "-r --require --import --loader --env-file --conditions -C"),
-    ("ruby", "-r -I"),
-    ("perl", "-I -M"),
-    ("php", "-d -c"),
-    ("ts-node", "-P --project -r"),
-    ("tsx", "--tsconfig"),
-    ("bash", "-o -O --rcfile"),
-    ("java", "-cp -classpath --class-path -p --module-path"),
-];
-
-/// Interpreters with no such options, but for a shell's `-o`.
-const PLAIN_INTERPRETERS: &str = "sh zsh dash fish julia lua Rscript";
-
-const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "fish"];
-
 /// Returns the line that `bash -c '…'` or `eval …` runs.
 pub(super) fn inline_script(words: &[String]) -> Option<String> {
     let (first, rest) = words.split_first()?;
@@ -96,7 +84,7 @@ pub(super) fn inline_script(words: &[String]) -> Option<String> {
     if name == "eval" {
         return Some(rest.join(" "));
     }
-    if !SHELLS.contains(&name.as_str()) {
+    if !is_program_in("shells", &name) {
         return None;
     }
     let says =
@@ -105,52 +93,42 @@ pub(super) fn inline_script(words: &[String]) -> Option<String> {
     rest.get(at + 1).cloned()
 }
 
-/// Input that an interpreter is given to run.
-#[derive(Debug, PartialEq, Eq)]
-enum InterpreterInput<'a> {
-    /// A module, as if it were a program: `python -m pytest`.
-    Module(&'a [String]),
-    /// Code on the command line, and the option that says so.
-    Code(&'a str),
-    /// A script and its arguments.
-    Script(&'a [String]),
-    /// Nothing: it is interactive, or reads standard input.
-    Nothing,
-}
-
-/// Returns the input of `program`, or `None` if it is not an interpreter.
-fn interpreter_input<'a>(program: &str, rest: &'a [String]) -> Option<InterpreterInput<'a>> {
-    let valued = match INTERPRETERS.iter().find(|(name, _)| *name == program) {
-        Some((_, valued)) => valued,
-        None if is_one_of(program, PLAIN_INTERPRETERS) => "-o",
-        None => return None,
+/// Returns the sub-command, script or targets among a program's arguments.
+fn find_subcommand(program: &str, rest: &[String]) -> Option<String> {
+    if let Some(row) = find_program("targets", program) {
+        // All plain arguments among options and variables.
+        let (mut found, mut at) = (Vec::new(), 0);
+        while let Some(word) = rest.get(at) {
+            // `-j 8`: a number is no target.
+            let number = word.bytes().all(|byte| byte.is_ascii_digit());
+            if !word.starts_with('-') && !is_assignment(word) && !number {
+                found.push(word.as_str());
+            }
+            at += if is_one_of(word, row.valued) { 2 } else { 1 };
+        }
+        found.truncate(MOST_TARGETS);
+        return (!found.is_empty()).then(|| found.join(" "));
+    }
+    let deeper = find_program("sub-commands", program)?.more;
+    // `cargo +nightly test`
+    let rest = match rest {
+        [first, rest @ ..] if first.starts_with('+') => rest,
+        rest => rest,
     };
-    if let Some(at) =
-        rest.iter().position(|word| !word.starts_with('-') || is_mode_option(program, word))
-    {
-        let word = rest[at].as_str();
-        match word {
-            "-m" if program == "python" => return Some(InterpreterInput::Module(&rest[at + 1..])),
-            "-jar" => return Some(InterpreterInput::Script(&rest[at + 1..])),
-            word if is_mode_option(program, word) => return Some(InterpreterInput::Code(word)),
-            _ => {}
-        }
+    let Some((first, rest)) = skip_own_options(program, rest).split_first() else {
+        return (program == "yarn").then(|| "install".to_owned());
+    };
+    let aliases = find_program("aliases", program).unwrap_or_default().more;
+    let mut aliases = aliases.split(' ').filter_map(|it| it.split_once('='));
+    let first = aliases.find(|(short, _)| short == first).map_or(first.as_str(), |(_, long)| long);
+    if deeper != "*" && !is_one_of(first, deeper) {
+        return Some(first.to_owned());
     }
-    let script = skip_options(rest, valued, 0);
-    Some(match script {
-        [] => InterpreterInput::Nothing,
-        script => InterpreterInput::Script(script),
-    })
-}
-
-fn is_mode_option(program: &str, word: &str) -> bool {
-    match program {
-        "python" => matches!(word, "-m" | "-c"),
-        "java" => word == "-jar",
-        "php" => word == "-r",
-        "node" | "ruby" | "perl" | "lua" | "julia" => {
-            matches!(word, "-e" | "--eval" | "-p" | "-ne" | "-pe")
-        }
-        _ => false,
-    }
+    let Some(second) = rest.iter().find(|word| !word.starts_with('-')) else {
+        return Some(first.to_owned());
+    };
+    // `npm run test` is `npm test`; pnpm and yarn allow that for every script.
+    let known = matches!(second.as_str(), "test" | "start" | "stop" | "restart");
+    let short = first == "run" && (matches!(program, "pnpm" | "yarn") || program == "npm" && known);
+    Some(if short { second.clone() } else { format!("{first} {second}") })
 }

@@ -31,12 +31,15 @@ pub fn command_words(line: &str) -> Vec<Vec<String>> {
     commands.filter(|words| !words.is_empty()).collect()
 }
 
+/// True if a line may succeed although its command failed: behind a pipe, `||`, another command or
+/// `&`, the exit code is that of something else.
+pub fn hides_exit_code(line: &str) -> bool {
+    ShellSplitter::run(line).hides_exit_code
+}
+
 /// Splits a line into its pipelines.
 pub(super) fn split_pipelines(line: &str) -> Vec<ShellPipeline> {
-    let mut splitter = ShellSplitter { rest: line, ..ShellSplitter::default() };
-    while splitter.step() {}
-    splitter.end_pipeline(false);
-    splitter.done
+    ShellSplitter::run(line).done
 }
 
 #[derive(Default)]
@@ -50,6 +53,7 @@ struct ShellSplitter<'a> {
     target: Option<RedirectionTarget>,
     /// End markers of here-documents whose text follows this line.
     heredocs: Vec<String>,
+    hides_exit_code: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +64,14 @@ enum RedirectionTarget {
     Text,
 }
 
-impl ShellSplitter<'_> {
+impl<'a> ShellSplitter<'a> {
+    fn run(line: &'a str) -> Self {
+        let mut splitter = Self { rest: line, ..Self::default() };
+        while splitter.step() {}
+        splitter.end_pipeline(false);
+        splitter
+    }
+
     fn take(&mut self) -> Option<char> {
         let c = self.rest.chars().next()?;
         self.rest = &self.rest[c.len_utf8()..];
@@ -111,12 +122,18 @@ impl ShellSplitter<'_> {
                 self.begin_target(RedirectionTarget::Output);
             }
             '&' if self.consume_prefix("&") => self.end_pipeline(false),
-            '|' if self.consume_prefix("|") => self.end_pipeline(true),
-            '|' => {
-                let _ = self.consume_prefix("&");
-                self.end_command();
+            '(' | ')' => self.end_pipeline(false),
+            '|' | ';' | '&' => {
+                self.hides_exit_code = true;
+                if c != '|' {
+                    self.end_pipeline(false);
+                } else if self.consume_prefix("|") {
+                    self.end_pipeline(true);
+                } else {
+                    let _ = self.consume_prefix("&");
+                    self.end_command();
+                }
             }
-            ';' | '&' | '(' | ')' => self.end_pipeline(false),
             c => self.push(c.encode_utf8(&mut [0; 4])),
         }
         true
@@ -230,31 +247,4 @@ impl ShellSplitter<'_> {
             self.done.push(pipeline);
         }
     }
-}
-
-/// True if a line may succeed although its command failed: behind a pipe, `||`, another command or
-/// `&`, the exit code is that of something else.
-pub fn hides_exit_code(line: &str) -> bool {
-    let mut quote = None;
-    let mut chars = line.trim_end().chars().peekable();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (_, '\\') if quote != Some('\'') => {
-                chars.next();
-            }
-            (Some(open), c) if c == open => quote = None,
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '|' | ';') => return true,
-            (None, '&') => match chars.peek() {
-                Some('&') => {
-                    chars.next();
-                }
-                // `2>&1` and `&>file` do not start a background job.
-                Some('>' | '0'..='9') => {}
-                _ => return true,
-            },
-            _ => {}
-        }
-    }
-    false
 }

@@ -102,17 +102,14 @@ impl MergeEntry {
 struct RuleMerge {
     entries: Vec<MergeEntry>,
     left_out: Vec<OmittedNote>,
-    /// Keys of a full file: nothing else is compared with them,
-    /// because a project may have very many notes.
-    full: Option<HashSet<RuleKey>>,
 }
 
 impl RuleMerge {
     fn add(&mut self, note: &Note, is_chosen: bool) {
         if !is_chosen && self.entries.len() >= MOST_RULES {
-            let entries = &self.entries;
-            let keys = || entries.iter().map(|entry| entry.mark.key.clone()).collect();
-            if !self.full.get_or_insert_with(keys).contains(&note_key(note)) {
+            // Nothing but the keys is compared, because a project may have very many notes.
+            let key = note_key(note);
+            if !self.entries.iter().any(|entry| entry.mark.key == key) {
                 self.leave_out(note, format!("the file has {MOST_RULES} rules already"));
             }
             return;

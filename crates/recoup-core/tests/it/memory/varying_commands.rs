@@ -1,8 +1,7 @@
 //! What varies in the commands of a lesson: one lesson for all branches, paths and numbers.
 
+use recoup_core::memory::NoteStatus;
 use recoup_core::memory::shell::CommandKind;
-use recoup_core::memory::{NoteFilter, NoteStatus};
-use rusqlite::Connection;
 
 use super::Scene;
 use super::lessons::ran;
@@ -188,59 +187,4 @@ fn values_whose_fixes_differ_have_no_lesson_in_common() {
     scene.fails("nine", &ran(&kind, &failed, "9 failed"), error);
     scene.works("nine", &ran(&kind, &worked, "9 worked"));
     assert_eq!(scene.active().len(), 1, "two in a row agree");
-}
-
-#[test]
-fn a_lesson_of_an_earlier_version_keeps_the_value_that_its_fix_keeps() {
-    let scene = Scene::new();
-    earlier(&scene, "git push origin HEAD:");
-    scene.memory().maintain().unwrap();
-    assert_eq!(scene.active().len(), 3);
-    let error = |branch| format!("fatal: The current branch {branch} has no upstream branch");
-    let text = brought(&scene, "four", "git push", &error("feature-b")).unwrap();
-    assert!(text.ends_with("; `git push origin HEAD:feature-b` works"), "{text}");
-    assert_eq!(brought(&scene, "five", "git push", &error("feature-d")), None);
-}
-
-/// Lessons as an earlier version kept them: one for each branch.
-fn earlier(scene: &Scene, fix: &str) {
-    for branch in ["feature-a", "feature-b", "feature-c"] {
-        let call = |what: &str| format!("{branch} {what}");
-        // Not an error that this version generalises.
-        let error = format!("fatal: upstream of {branch} is missing");
-        for session in ["one", "two"] {
-            let name = format!("{branch} {session}");
-            scene.fails(&name, &ran("git push", "git push", &call(session)), &error);
-            let worked = format!("{fix}{branch}");
-            scene.works(&name, &ran("git push", &worked, &call(&format!("{session} worked"))));
-        }
-    }
-    let sql = Connection::open(scene.path()).unwrap();
-    sql.execute_batch(
-        "UPDATE lessons SET error = replace(replace(error, 'upstream of', 'The current branch'),
-                                            'is missing', 'has no upstream branch');",
-    )
-    .unwrap();
-}
-
-#[test]
-fn lessons_of_an_earlier_version_become_one() {
-    let scene = Scene::new();
-    earlier(&scene, "git push -u origin ");
-    assert_eq!(scene.active().len(), 3);
-    scene.memory().maintain().unwrap();
-    let text = "`git push` fails (exit code 1, no upstream branch); \
-                `git push -u origin <branch>` works";
-    assert_eq!(scene.active(), [text]);
-    scene.memory().maintain().unwrap();
-    assert_eq!(scene.active(), [text]);
-
-    let error = "fatal: The current branch topic has no upstream branch";
-    let push = ran("git push", "git push", "9");
-    assert_eq!(scene.fails("nine", &push, error), None);
-    let scope = super::lessons::session("nine").scope;
-    let found = scene.memory().lesson_for(&push, error, &scope).unwrap().unwrap();
-    assert_eq!((found.text.as_str(), found.status), (text, NoteStatus::Active));
-    let all = scene.memory().notes(&NoteFilter::default()).unwrap();
-    assert_eq!(all.len(), 3, "what gave way can be looked up");
 }

@@ -234,7 +234,7 @@ impl JudgeTestReport {
         match verdict {
             JudgeVerdict::Keep(JudgedStatement { kind, confidence, statement }) => {
                 said.label = Some(kind.as_str());
-                said.confidence = Some(confidence.get());
+                said.confidence = Some(confidence);
                 said.statement = Some(statement);
             }
             JudgeVerdict::Nothing => said.label = Some("none"),

@@ -13,7 +13,7 @@ use recoup_core::memory::judge::{FEWEST_TURNS, MOST_TURNS, SessionTail, TurnSpea
 use recoup_core::memory::learn::LearnedNote;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::learn::plan::TaskList;
-use recoup_core::memory::learn::trouble::{TroubleKind, find_troubles};
+use recoup_core::memory::learn::trouble::{AgentTrouble, find_troubles};
 use recoup_core::memory::{
     EventDetails, EventOrigin, EventTransaction, MemoryEventKind, NoteScope, RecordOutcome,
     Statement,
@@ -279,20 +279,13 @@ fn record_missed_events(
             transaction.record_citations(words, &citations(words))?;
         }
     }
-    for trouble in find_troubles(entries).into_iter().filter(|it| it.entries.end > known) {
-        if matches!(
-            trouble.sort,
-            TroubleKind::Stuck | TroubleKind::Backtracked | TroubleKind::Repeated
-        ) {
-            let subject = trouble.kind.map_or(trouble.call, |kind| kind.to_string());
-            let print = Sha256Digest::of(
-                format!("{:?}\n{subject}\n{:?}", trouble.sort, trouble.error).as_bytes(),
-            );
-            let call = format!("{} {}", transaction.session(), &print.to_hex()[..16]);
-            let detail = trouble.error.as_deref();
-            let of = EventDetails { subject: Some(&subject), detail, call: Some(&call) };
-            transaction.record_event(MemoryEventKind::Trouble, of)?;
-        }
+    for trouble in find_troubles(entries).into_iter().filter(|it| it.last >= known) {
+        let AgentTrouble { sort, subject, error, .. } = trouble;
+        let print = Sha256Digest::of(format!("{sort:?}\n{subject}\n{error:?}").as_bytes());
+        let call = format!("{} {}", transaction.session(), &print.to_hex()[..16]);
+        let detail = error.as_deref();
+        let of = EventDetails { subject: Some(&subject), detail, call: Some(&call) };
+        transaction.record_event(MemoryEventKind::Trouble, of)?;
     }
     Ok(learned)
 }

@@ -2,7 +2,7 @@
 
 use crate::memory::db::facets::words::{TopicWord, WordPolarity};
 use crate::memory::db::facets::{qualified_topic, remaining_words};
-use crate::memory::lang::word_lists::is_one_of;
+use crate::memory::lang::is_one_of;
 
 /// Attributes of which a thing has one.
 const ATTRIBUTES: &str = "base-url url endpoint host hostname domain timeout region bucket namespace \

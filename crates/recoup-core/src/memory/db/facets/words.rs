@@ -3,8 +3,8 @@
 
 use crate::memory::db::facets::terms::unify;
 use crate::memory::lang::families::FAMILIES;
+use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon;
-use crate::memory::lang::word_lists::is_one_of;
 
 /// A word of a statement.
 #[derive(Debug)]

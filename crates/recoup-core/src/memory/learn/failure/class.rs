@@ -6,42 +6,7 @@ use crate::secrets;
 
 /// Classes of errors, one on each line, with words by which they are known, in lower case. The
 /// first that fits counts.
-const CLASSES: &str = "\
-command not found: command not found | is not recognized as
-module not found: cannot find module | module not found | no module named | cannot find package
-unknown option: unknown option | unknown flag | unknown argument | unrecognized option
-unknown option: unrecognized argument | unexpected argument | invalid option | illegal option
-unknown option: no such option
-missing argument: missing argument | missing required | arguments are required
-missing argument: requires an argument
-unknown command: unknown command | no such command | no such subcommand | unrecognized subcommand
-unknown script: missing script | script not found
-unknown target: no rule to make target | unknown target | no such service
-no upstream branch: no upstream branch
-not a git repository: not a git repository
-not signed in: unauthorized | authentication failed | not logged in | login required | forbidden
-permission denied: permission denied | eacces | eperm | operation not permitted | access denied
-address in use: address already in use | eaddrinuse | port is already allocated
-connection failed: connection refused | econnrefused | failed to connect | could not connect
-connection failed: couldn't connect | connection reset
-host not found: could not resolve host | enotfound | name or service not known | unknown host
-certificate error: certificate
-timed out: timed out | timeout | etimedout | deadline exceeded
-out of memory: out of memory | cannot allocate memory
-no space left: no space left
-wrong version: unsupported engine | requires python | wrong version | incompatible
-setting missing: is not set | must be set | not configured | keyerror
-not installed: not installed
-already exists: already exists
-file not found: no such file or directory | enoent | file not found | cannot access | can't open
-directory expected: not a directory
-file expected: is a directory
-not found: not found | does not exist | no such
-syntax error: syntax error | parse error | unexpected token
-type error: typeerror | type error
-assertion failed: assert
-not supported: not supported | unsupported
-invalid value: invalid value | invalid argument | invalid";
+const CLASSES: &str = include_str!("error_classes.txt");
 
 /// Error classes by exit code.
 const EXITS: &[(i32, &str)] =

@@ -6,7 +6,6 @@
 
 mod class;
 mod error_line;
-mod summary;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -15,24 +14,25 @@ use regex::Regex;
 
 use crate::base::text::shorten_text;
 use crate::memory::capture::transcript::{CallOutcome, CallStatus, ToolCall};
+use crate::memory::learn::patterns::PatternSection;
 use crate::memory::shell::CommandKind;
 use crate::secrets;
 
 pub use class::{error_class, error_subject};
 
 pub(super) use class::leads_to_host;
-pub(super) use error_line::is_lint_error;
 
 /// Maximum characters of an error line.
 pub const MOST_LINE: usize = 300;
+
+/// Summaries of test runners that report failures.
+static FAILED_SUMMARY: PatternSection = PatternSection::new("(failed summary)");
 
 /// A call that has failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFailure {
     /// Exit code of the command, if known.
     pub exit: Option<i32>,
-    /// True if the client reported an error; false if only the output shows it.
-    pub flagged: bool,
     /// Error line: plain text without secrets, 300 characters at most.
     pub error: String,
 }
@@ -60,7 +60,7 @@ pub fn detect_failure(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFail
                 Some(code) => format!("exit code {code}, without a word"),
                 None => "failed without a word".to_owned(),
             });
-            Some(CallFailure { exit, flagged: true, error })
+            Some(CallFailure { exit, error })
         }
         // Failed tests behind a successful exit code.
         CallStatus::Succeeded => {
@@ -69,10 +69,13 @@ pub fn detect_failure(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFail
             }
             let output = output_of(call, outcome);
             let text = strip_terminal_codes(&output);
-            let summary = text.lines().find(|line| summary::is_failed_summary(line))?;
+            // Few lines have any of these words, and only those are worth the pattern.
+            let may_fail = |line: &&str| ["ail", "AIL", "rror"].iter().any(|it| line.contains(it));
+            let is_summary = |line: &&str| FAILED_SUMMARY.fits(line.trim_end());
+            let summary = text.lines().filter(may_fail).find(is_summary)?;
             let error = error_line::find_certain_error_line(&text);
             let error = redact_error_line(&error.unwrap_or_else(|| summary.to_owned()));
-            Some(CallFailure { exit: None, flagged: false, error })
+            Some(CallFailure { exit: None, error })
         }
     }
 }

@@ -2,15 +2,21 @@
 //! Errors of the work itself (failing tests, code that does not compile, nothing to commit) tell the
 //! next agent nothing, and commands that succeed by bypassing a safeguard are never taught.
 
-use crate::memory::lang::word_lists::is_one_of;
-use crate::memory::learn::failure::is_lint_error;
+use crate::memory::lang::is_one_of;
 use crate::memory::learn::lessons::wording::quote_code;
-use crate::memory::learn::{contains_any, starts_with_any};
+use crate::memory::learn::patterns::PatternSection;
 use crate::memory::shell::{CommandKind, command_words};
 
-/// Options that change only what is printed.
-const TALK: &str = " -v -vv -vvv --verbose -q --quiet -s --silent --no-color --color --colour --progress --no-progress \
---debug --trace ";
+static TALKS: PatternSection = PatternSection::new("(talks)");
+/// Options that name a location, with or without its value.
+pub(super) static PLACES: PatternSection = PatternSection::new("(places)");
+/// Names of source files.
+pub(super) static CODE_FILE: PatternSection = PatternSection::new("(code file)");
+static OF_THE_WORK: PatternSection = PatternSection::new("of the work");
+static NOT_THERE: PatternSection = PatternSection::new("not there");
+static WEAKENS: PatternSection = PatternSection::new("weakens a safeguard");
+static OPENS_TO_ALL: PatternSection = PatternSection::new("(opens to all)");
+static DESTROYS: PatternSection = PatternSection::new("destroys");
 
 const WORKS: &str = " works";
 
@@ -47,9 +53,8 @@ pub(super) fn is_same_command(failed: &str, kind: &str, worked: &str) -> bool {
 /// True if a fix is worth teaching: the failure was not part of the work or a mere query, and no
 /// safeguard is bypassed.
 pub(super) fn is_worth_teaching(error: &str, failed: &str, worked: &str) -> bool {
-    let known = command_words(failed).into_iter().flatten();
-    let known: Vec<String> =
-        known.flat_map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let known = command_words(failed).concat().join(" ");
+    let known: Vec<&str> = known.split_whitespace().collect();
     !CommandKind::of(worked).is_some_and(|kind| kind.only_inspects())
         && !is_work_error(error, worked)
         && !bypasses_safeguard(worked, &known, DEEPEST)
@@ -79,49 +84,12 @@ fn cut_after_kind(line: &str, kind: &str) -> String {
 
 /// Returns the words of a line, without options that only change its output.
 fn effective_words(line: &str) -> Vec<Vec<String>> {
-    let talks = |word: &String| {
-        let name = word.split('=').next().unwrap_or(word);
-        is_one_of(name, TALK)
-    };
     let mut said = command_words(line);
     for words in &mut said {
-        words.retain(|word| !talks(word));
+        words.retain(|word| !TALKS.fits(word));
     }
     said
 }
-
-/// Prefixes of lines that name a failing test.
-const TESTS: [&str; 10] =
-    ["failed ", "fail ", "fail\t", "--- fail", "● ", "✕ ", "✗ ", "× ", "not ok ", "diff in "];
-
-/// Words of tests, compilers and version control, in lower case.
-const OF_THE_WORK: [&str; 47] = [
-    "assert", "expect(", "panicked at", "test failed", "tests failed", "test failure",
-    "test result: failed", "... failed", "error[e", "error ts", "syntaxerror", "syntax error",
-    "typeerror", "nameerror", "attributeerror", "indexerror", "referenceerror", "indentationerror",
-    "undefined reference to", "could not compile", "mismatched types", "is not assignable",
-    "nothing to commit", "nothing added to commit", "no changes added", "working tree clean",
-    "up to date", "up-to-date", "already exists", "conflict (", "merge conflict", "needs merge",
-    "unmerged", "[rejected]", "non-fast-forward", "fetch first", "failed to push some refs",
-    "unstaged changes", "uncommitted changes", "would be overwritten", "did not match any file",
-    "invalid reference", "couldn't find remote ref", "no such process", "could not resolve host",
-    "network is unreachable", "hook failed",
-];
-
-/// Errors about something missing: worth knowing only if it is elsewhere.
-const NOT_THERE: [&str; 10] = [
-    "no such file or directory", "enoent", "cannot access", "file not found", "can't open file",
-    "connection refused", "econnrefused", "failed to connect", "could not connect",
-    "couldn't connect",
-];
-
-/// Options that name a location.
-const PLACES: &str = "-C --prefix --manifest-path --cwd --dir --directory --project --workspace --config --file -h \
---host -p --port --rootDir";
-
-/// Endings of source files.
-const CODE: &str = " rs ts tsx js jsx mjs cjs py go java kt c h cc cpp hpp cs rb php swift scala vue \
-svelte css scss ex exs hs ml lua sh sql html json yaml yml toml ";
 
 /// True if an error comes from the work, and not from how the command was called.
 fn is_work_error(error: &str, fix: &str) -> bool {
@@ -129,71 +97,39 @@ fn is_work_error(error: &str, fix: &str) -> bool {
     // `src/main.rs:3:5`, `a.ts(3,5):`.
     let names_line = |word: &str| {
         word.match_indices([':', '(']).any(|(at, _)| {
-            has_code_ending(&word[..at]) && word[at + 1..].starts_with(|c: char| c.is_ascii_digit())
+            CODE_FILE.fits(&word[..at]) && word[at + 1..].starts_with(|c: char| c.is_ascii_digit())
         })
     };
     let changes_location = || {
         command_words(fix).iter().any(|words| {
             words.first().is_some_and(|first| first == "cd" || first == "pushd")
-                || words.iter().any(|word| is_location_option(word))
+                || words.iter().any(|word| PLACES.fits(word))
         })
     };
-    starts_with_any(&lower, &TESTS)
-        || contains_any(&lower, &OF_THE_WORK)
+    OF_THE_WORK.fits(&lower)
         || lower.split_whitespace().any(names_line)
-        || is_lint_error(&lower)
-        || (contains_any(&lower, &NOT_THERE) && !changes_location())
+        || (NOT_THERE.fits(&lower) && !changes_location())
 }
-
-/// True for the name of a source file.
-pub(super) fn has_code_ending(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && is_one_of(ending, CODE))
-}
-
-/// True for an option that names a location, with or without its value.
-pub(super) fn is_location_option(word: &str) -> bool {
-    is_one_of(word.split('=').next().unwrap_or(word), PLACES)
-}
-
-/// Prefixes of options that switch a safeguard off.
-const BEGINNINGS: &str = "--force --no-verify --skip --no-check --auto-approve -auto-approve --insecure \
---allow-unauthenticated --allow-dirty --allow-root --allow-downgrades --unsafe --danger \
---privileged --no-sandbox --no-gpg-sign --no-preserve-root --break-system-packages \
---trusted-host --accept-data-loss --bypass --exit-zero --hard --admin -dskip \
--dmaven.test.skip";
-
-/// Programs that run another as a different user.
-const AS_ROOT: &str = "sudo doas su pkexec runas";
 
 /// Programs whose `-f` forces.
 const FORCED_BY_F: &str = "git rm mv cp ln npm pnpm yarn";
-
-/// Settings that switch a safeguard off, in front of a command or as its argument.
-const SETTINGS: &str = "no_verify ssl_verify sslverify=false tls_reject insecure hookspath gpgsign=false husky=0 \
-stricthostkeychecking";
-
-/// Words of destructive options and sub-commands. If the failed command has the word too, it was
-/// intended.
-const DESTROYS: &str =
-    " bypass delete destroy discard drop force hard mirror overwrite prune purge wipe ";
 
 /// Maximum nesting of `sh -c 'sh -c …'`.
 const DEEPEST: u8 = 3;
 
 /// True if a command bypasses a safeguard, or does harm that the words of the failed one (`known`)
 /// did not.
-fn bypasses_safeguard(line: &str, known: &[String], depth: u8) -> bool {
+fn bypasses_safeguard(line: &str, known: &[&str], depth: u8) -> bool {
     let script = |word: &String| {
         depth > 0 && word.contains(' ') && bypasses_safeguard(word, known, depth - 1)
     };
     // Words that are not known destroy something, or are a `-f` that takes no file.
-    let is_file = |word: &String| !word.starts_with('-') && !known.contains(word);
+    let is_file = |word: &String| !word.starts_with('-') && !known.contains(&&**word);
     let adds_harm = |words: &Vec<String>| {
-        words.iter().enumerate().filter(|(_, word)| !known.contains(word)).any(|(at, word)| {
+        words.iter().enumerate().filter(|(_, it)| !known.contains(&&***it)).any(|(at, word)| {
             let name = word.split('=').next().unwrap_or(word).to_lowercase();
             let is_setting = !word.starts_with('-') && word.contains('=');
-            let destroys = |part: &str| is_one_of(part, DESTROYS);
-            (!is_setting && name.split(['-', '.', ':', '_']).any(destroys))
+            (!is_setting && DESTROYS.fits(&name))
                 || (has_short_flag(word, 'f') && !words.get(at + 1).is_some_and(is_file))
         })
     };
@@ -202,41 +138,22 @@ fn bypasses_safeguard(line: &str, known: &[String], depth: u8) -> bool {
 }
 
 fn is_unsafe_command(words: &[String]) -> bool {
-    let program = words.iter().map(|word| base_name(word)).find(|word| !word.contains('='));
-    let program = program.unwrap_or_default();
+    let program = words.iter().find(|word| !word.contains('=')).map_or("", String::as_str);
+    let program = program.rsplit('/').next().unwrap_or(program);
     let has = |wanted: &str| words.iter().any(|word| word == wanted);
     let short = |flag: char| words.iter().any(|word| has_short_flag(word, flag));
-    let weakens_safeguard = words.iter().any(|word| {
+    let weakens = |word: &String| {
         let lower = word.to_lowercase();
-        // The head of an assignment, as in `SKIP=lint` and `FORCE=1`.
-        let switch = lower.split_once('=').is_some_and(|(name, value)| {
-            let of = |part: &str| part == "skip" || part == "force" || part == "bypass";
-            name.split('_').any(of) && name != "force_color" && value != "0"
-        });
-        switch
-            || BEGINNINGS.split(' ').any(|it| lower.starts_with(it))
-            || SETTINGS.split(' ').any(|it| lower.contains(it))
-    });
-    // Modes that let everybody write: `777`, `a+rwx`, `o+w`.
-    let opens_to_all = |mode: &String| {
-        let number = mode.len() >= 3 && mode.bytes().all(|byte| byte.is_ascii_digit());
-        let to_others = mode.starts_with(['a', 'o', 'u', 'g', '+']) && !mode.starts_with("u+");
-        let named = to_others
-            && mode.split_once('+').is_some_and(|(who, what)| {
-                (who.is_empty() || who.contains(['a', 'o'])) && what.contains('w')
-            });
-        (number && mode.ends_with(['2', '3', '6', '7'])) || named
+        WEAKENS.fits(&lower) && !lower.starts_with("force_color=")
     };
-    weakens_safeguard
-        // Also behind `env`, `timeout 60` and the like.
-        || words.iter().any(|word| is_one_of(&base_name(word), AS_ROOT))
-        || (is_one_of(&program, FORCED_BY_F) && short('f'))
+    words.iter().any(weakens)
+        || (is_one_of(program, FORCED_BY_F) && short('f'))
         || (program == "rm" && (short('r') || short('R') || has("--recursive")))
-        || (program == "chmod" && words.iter().any(opens_to_all))
+        || (program == "chmod" && words.iter().any(|it| OPENS_TO_ALL.fits(it)))
         || (program == "git" && ((has("commit") && short('n')) || (has("branch") && short('D'))))
         || (program == "git" && has("push") && words.iter().any(|it| it.starts_with(['+', ':'])))
-        || (matches!(program.as_str(), "curl" | "wget") && short('k'))
-        || matches!(program.as_str(), "true" | ":")
+        || (matches!(program, "curl" | "wget") && short('k'))
+        || matches!(program, "true" | ":")
         || (program == "set" && has("+e"))
 }
 
@@ -247,8 +164,4 @@ fn has_short_flag(word: &str, flag: char) -> bool {
             && letters.len() <= 4
             && letters.contains(flag)
     })
-}
-
-fn base_name(word: &str) -> String {
-    word.rsplit('/').next().unwrap_or(word).to_owned()
 }

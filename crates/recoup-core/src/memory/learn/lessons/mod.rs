@@ -5,7 +5,6 @@
 //! events.
 
 mod fix;
-mod rekey;
 mod teach;
 mod varying_values;
 mod wording;
@@ -24,8 +23,6 @@ use crate::memory::db::{
 use crate::memory::model::{Note, NoteId, NoteScope};
 use crate::memory::shell::hides_exit_code;
 use crate::secrets::RedactedCommand;
-
-pub(crate) use rekey::rekey_lessons;
 
 const LEARNING: &str = "cannot store a lesson";
 
@@ -73,17 +70,15 @@ struct FailedCall {
     call: String,
 }
 
-/// Fix of a failed command, as far as it can be told.
-#[derive(Debug)]
-enum FixFinding {
+/// Certainty that a change fixed a failed command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FixTrust {
     /// Another command for the same purpose.
-    Command(String),
+    Certain,
     /// Another command, but something else was done in between: either may be the fix.
-    Perhaps(String),
+    Possible,
     /// A change that is not to be taught.
-    Otherwise(String),
-    /// No known change.
-    Unknown,
+    Untaught,
 }
 
 impl FailureLesson {
@@ -184,35 +179,32 @@ impl EventTransaction<'_> {
         }
         let Some((lesson, failed)) = self.open_failure(ran.kind)? else { return Ok(None) };
         let lesson = self.narrow_to_values(lesson, ran)?;
-        let finding = self.find_fix(&lesson, ran, &failed)?;
         let evidence = self.evidence(&lesson)?;
-        let (fix, what) = match finding {
-            // Values share a lesson only if the same fix works for them, twice in a row.
-            FixFinding::Command(fix) if lesson.had_another_fix(&fix) => {
-                self.store_fix(&lesson, &fix)?;
-                self.demote_if_doubtful(&lesson)?;
-                (None, "passed")
-            }
-            FixFinding::Command(fix) => (Some(fix), "fixed"),
-            FixFinding::Perhaps(fix) if evidence.fixes == 0 => (Some(fix), "maybe"),
-            // Stored with the failure, but not taught.
-            FixFinding::Otherwise(pair) if !evidence.has_fix() => {
-                self.store_fix(&lesson, &pair)?;
-                (None, "passed")
-            }
-            // A known fix stays.
-            FixFinding::Perhaps(_) | FixFinding::Otherwise(_) | FixFinding::Unknown => {
-                (None, "passed")
-            }
+        // A known fix stays.
+        let is_better = |(_, trust): &(String, FixTrust)| match trust {
+            FixTrust::Certain => true,
+            FixTrust::Possible => evidence.fixes == 0,
+            FixTrust::Untaught => !evidence.has_fix(),
         };
-        if let Some(fix) = &fix {
-            self.store_fix(&lesson, fix)?;
+        let Some((fix, trust)) = self.find_fix(&lesson, ran, &failed)?.filter(is_better) else {
+            return self.record_sighting(&lesson, "passed", ran.call).map(|()| None);
+        };
+        // Values share a lesson only if the same fix works for them, twice in a row.
+        let is_another = trust == FixTrust::Certain && lesson.had_another_fix(&fix);
+        self.store_fix(&lesson, &fix)?;
+        if is_another {
+            self.demote_if_doubtful(&lesson)?;
         }
+        let what = match trust {
+            FixTrust::Certain if !is_another => "fixed",
+            FixTrust::Possible => "maybe",
+            _ => "passed",
+        };
         self.record_sighting(&lesson, what, ran.call)?;
-        match fix {
-            Some(fix) => self.apply_evidence(&FailureLesson { fix: Some(fix), ..lesson }),
-            None => Ok(None),
+        if what == "passed" {
+            return Ok(None);
         }
+        self.apply_evidence(&FailureLesson { fix: Some(fix), ..lesson })
     }
 
     /// Returns the lesson that a fix belongs to. If the fix repeats values that placeholders cannot
@@ -289,13 +281,13 @@ impl EventTransaction<'_> {
         Ok((!has_worked).then_some((lesson, failed)))
     }
 
-    /// Determines what made a command succeed, as far as that can be told.
+    /// Returns what made a command succeed, as far as that can be told.
     fn find_fix(
         &self,
         lesson: &FailureLesson,
         ran: &CompletedCommand<'_>,
         failed: &FailedCall,
-    ) -> Result<FixFinding> {
+    ) -> Result<Option<(String, FixTrust)>> {
         const EDITED: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
                               AND what = 'edited' AND subject IS NOT NULL AND at >= ?2
                               ORDER BY subject LIMIT ?3";
@@ -307,23 +299,22 @@ impl EventTransaction<'_> {
             let useful = is_shown_whole(&ran.command)
                 && fix::is_worth_teaching(&lesson.cause.error, &lesson.command, &command)
                 && !self.is_forbidden(&command)?;
-            return Ok(match useful {
+            let trust = match useful {
                 true if files.is_empty() && !self.ran_other_command_since(ran.kind, failed)? => {
-                    FixFinding::Command(text)
+                    FixTrust::Certain
                 }
-                true => FixFinding::Perhaps(text),
-                false => FixFinding::Otherwise(text),
-            });
+                true => FixTrust::Possible,
+                false => FixTrust::Untaught,
+            };
+            return Ok(Some((text, trust)));
         }
-        if !fix::is_same_command(&lesson.command, ran.kind, &worked) {
-            return Ok(FixFinding::Unknown);
+        if files.is_empty() || !fix::is_same_command(&lesson.command, ran.kind, &worked) {
+            return Ok(None);
         }
         let names: Vec<String> =
             files.iter().map(|file| quote_code(&shorten_to_line(file))).collect();
-        if names.is_empty() {
-            return Ok(FixFinding::Unknown);
-        }
-        Ok(FixFinding::Otherwise(format!("it worked after a change to {}", names.join(", "))))
+        let text = format!("it worked after a change to {}", names.join(", "));
+        Ok(Some((text, FixTrust::Untaught)))
     }
 
     /// True if a command of another kind, that does more than inspect, has succeeded since.

@@ -1,9 +1,8 @@
 //! Notes from failures and fixes: a candidate first, a lesson once there is enough evidence. Lessons
 //! never contradict the user's rules.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
-use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
 use crate::error::{ErrorKind, Result};
 use crate::memory::db::facets::forbids;
@@ -13,7 +12,7 @@ use crate::memory::db::{
 };
 use crate::memory::learn::lessons::{FailureLesson, LEARNING, LearnedNote, wording};
 use crate::memory::learn::maintenance;
-use crate::memory::model::{Note, NoteKind, NoteScope, NoteSource, NoteStatus, Statement};
+use crate::memory::model::{Note, NoteKind, NoteSource, NoteStatus, Statement};
 
 /// Number of sessions with the failure, or of successful fixes, that are enough evidence.
 const ENOUGH: i64 = 2;
@@ -71,7 +70,7 @@ impl EventTransaction<'_> {
 
     /// Demotes a lesson to a candidate if its evidence is no longer enough.
     pub(super) fn demote_if_doubtful(&self, lesson: &FailureLesson) -> Result<()> {
-        let Some(kept) = find_note(self.connection, lesson)? else { return Ok(()) };
+        let Some(kept) = self.find_note(lesson)? else { return Ok(()) };
         let Note { id, source, status, .. } = &kept.note;
         let is_taught = *source == NoteSource::Extraction && *status == NoteStatus::Active;
         if is_taught && !self.evidence(lesson)?.is_enough() {
@@ -96,20 +95,32 @@ impl EventTransaction<'_> {
 
     /// Creates or updates the note of a lesson. `None` if its text must not be kept.
     fn write_note(&self, lesson: &FailureLesson, fix: &str) -> Result<Option<Note>> {
-        let text = wording::lesson_text(lesson, fix);
-        if let Some(kept) = find_note(self.connection, lesson)? {
-            if kept.note.source == NoteSource::Extraction && kept.note.text != text {
-                reword_lesson_note(self.connection, &kept, text, self.now)?;
+        let (text, scope) = (wording::lesson_text(lesson, fix), self.occasion.scope.clone());
+        let statement = Statement::new(NoteKind::Failure, text, NoteSource::Extraction, scope);
+        let Some(kept) = self.find_note(lesson)? else {
+            let statement = Statement { topic: Some(lesson.topic()), ..statement };
+            let Some(recorded) = self.try_record(&statement)? else { return Ok(None) };
+            let note = recorded.note().clone();
+            let sql = "UPDATE lessons SET note = ?2 WHERE row = ?1";
+            self.connection.write(sql, params![lesson.row, note.id], LEARNING)?;
+            return Ok(Some(note));
+        };
+        if kept.note.source == NoteSource::Extraction && kept.note.text != statement.text {
+            let Note { scope, topic, .. } = kept.note.clone();
+            let reworded = Statement { scope, topic, ..statement }
+                .validated()
+                .and_then(|it| store::change_text(self.connection, &kept, &it, self.now));
+            match reworded {
+                // Another lesson has this text by now, or it must not be kept.
+                Err(error) if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) => {}
+                reworded => reworded?,
             }
-            return Ok(Some(recording::require_note(self.connection, &kept.note.id)?.note));
         }
-        let topic = Some(lesson.topic());
-        let statement = Statement { topic, ..failure_statement(text, &self.occasion.scope) };
-        let Some(recorded) = self.try_record(&statement)? else { return Ok(None) };
-        let note = recorded.note().clone();
-        let sql = "UPDATE lessons SET note = ?2 WHERE row = ?1";
-        self.connection.write(sql, params![lesson.row, note.id], LEARNING)?;
-        Ok(Some(note))
+        Ok(Some(recording::require_note(self.connection, &kept.note.id)?.note))
+    }
+
+    fn find_note(&self, lesson: &FailureLesson) -> Result<Option<StoredNote>> {
+        lesson.note.as_ref().map_or(Ok(None), |id| note_rows::by_id(self.connection, id))
     }
 
     /// True if a rule of the user, or a team rule that the user accepted, forbids a command.
@@ -126,40 +137,6 @@ impl EventTransaction<'_> {
         }
         Ok(false)
     }
-}
-
-/// Finds the note of a lesson.
-pub(super) fn find_note(
-    connection: &Connection,
-    lesson: &FailureLesson,
-) -> Result<Option<StoredNote>> {
-    match &lesson.note {
-        Some(id) => note_rows::by_id(connection, id),
-        None => Ok(None),
-    }
-}
-
-/// Updates the text of a lesson's note, if the new text may be kept.
-pub(super) fn reword_lesson_note(
-    connection: &Connection,
-    kept: &StoredNote,
-    text: String,
-    now: Timestamp,
-) -> Result<()> {
-    let topic = kept.note.topic.clone();
-    let statement = Statement { topic, ..failure_statement(text, &kept.note.scope) };
-    let reworded = statement
-        .validated()
-        .and_then(|statement| store::change_text(connection, kept, &statement, now));
-    match reworded {
-        // Another lesson has this text by now, or it must not be kept.
-        Err(error) if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) => Ok(()),
-        reworded => reworded,
-    }
-}
-
-fn failure_statement(text: String, scope: &NoteScope) -> Statement {
-    Statement::new(NoteKind::Failure, text, NoteSource::Extraction, scope.clone())
 }
 
 impl FailureLesson {

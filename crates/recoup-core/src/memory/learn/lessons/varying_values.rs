@@ -4,7 +4,7 @@
 use crate::memory::lang::escape::Placeholder;
 use crate::memory::lang::forms::split_words;
 use crate::memory::learn::failure::leads_to_host;
-use crate::memory::learn::lessons::fix::{has_code_ending, is_location_option};
+use crate::memory::learn::lessons::fix::{CODE_FILE, PLACES};
 use crate::memory::learn::lessons::wording::error_signature;
 
 /// Long-lived branches, which rules name.
@@ -56,16 +56,16 @@ impl VaryingValues {
     pub(super) fn mask(&self, error: &str) -> String {
         let mut text = error.to_owned();
         for (value, slot) in self.0.iter().filter(|(_, slot)| *slot != Placeholder::Number) {
-            let (mut out, mut rest) = (String::with_capacity(text.len()), text.as_str());
-            while let Some(at) = rest.find(value) {
-                let (before, after) = (&rest[..at], &rest[at + value.len()..]);
-                let last = before.chars().next_back().or_else(|| out.chars().next_back());
-                let is_whole = !last.is_some_and(is_word_char) && !after.starts_with(is_word_char);
-                out.push_str(before);
-                out.push_str(if is_whole { slot.as_str() } else { value });
-                rest = after;
+            let (mut out, mut from) = (String::with_capacity(text.len()), 0);
+            for (at, _) in text.match_indices(value.as_str()) {
+                let end = at + value.len();
+                if !text[..at].ends_with(is_word_char) && !text[end..].starts_with(is_word_char) {
+                    out += &text[from..at];
+                    out += slot.as_str();
+                    from = end;
+                }
             }
-            text = out + rest;
+            text = out + &text[from..];
         }
         text
     }
@@ -129,8 +129,7 @@ fn words_with_placeholders<'a>(kind: &str, line: &'a str) -> Vec<(&'a str, Optio
         let marks = word.matches(['\'', '"', '`']).count();
         let is_bare = !is_quoted && marks == 0;
         is_quoted ^= marks % 2 == 1;
-        let is_place =
-            is_location_option(before) || matches!(command.first(), Some(&("cd" | "pushd")));
+        let is_place = PLACES.fits(before) || matches!(command.first(), Some(&("cd" | "pushd")));
         let is_argument = !word.starts_with('-') && !word.contains('=') && !is_place;
         let varies = is_bare && is_argument && !is_kind_word(word, kind);
         marked.push((word, if varies { placeholder_for(word, &command) } else { None }));
@@ -166,7 +165,7 @@ fn placeholder_for(word: &str, before: &[&str]) -> Option<Placeholder> {
         _ if word.bytes().all(|byte| byte.is_ascii_digit()) => Some(Placeholder::Number),
         _ => {
             let is_path = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./+~".contains(c))
-                && (word.contains('/') || has_code_ending(word))
+                && (word.contains('/') || CODE_FILE.fits(word))
                 && word.chars().any(|c| c.is_ascii_alphanumeric());
             // Hosts, packages and patterns are none.
             let leads_elsewhere =

@@ -24,7 +24,7 @@ pub(super) struct FailureCause {
 const EXIT: &str = "exit code ";
 
 impl FailureCause {
-    /// Parses a stored cause; older versions stored the error line alone.
+    /// Parses a stored cause.
     pub(super) fn parse(stored: &str) -> Self {
         let coded = stored.strip_prefix(EXIT).and_then(|rest| rest.split_once(": "));
         match coded.and_then(|(code, error)| Some((code.parse().ok()?, error))) {
@@ -85,34 +85,19 @@ pub(super) fn quote_code(text: &str) -> String {
 
 /// Returns the part of an error that its occurrences share: numbers, addresses and hashes differ.
 pub(super) fn error_signature(error: &str) -> String {
-    let is_varying = |word: &str| {
+    let is_hash = |word: &str| {
         word.len() >= 7
             && word.bytes().all(|byte| byte.is_ascii_hexdigit())
             && word.bytes().any(|byte| byte.is_ascii_digit())
     };
-    let mut out = String::with_capacity(error.len());
-    let mut word = String::new();
-    for c in error.to_lowercase().chars().chain(std::iter::once(' ')) {
-        if c.is_alphanumeric() {
-            word.push(c);
-            continue;
-        }
-        if is_varying(&word) {
-            out.push('#');
-        } else {
-            let from = out.len();
-            for c in word.chars() {
-                match c.is_ascii_digit() {
-                    true if out[from..].ends_with('#') => {}
-                    true => out.push('#'),
-                    false => out.push(c),
-                }
-            }
-        }
-        word.clear();
-        if !(c == ' ' && out.ends_with(' ')) {
-            out.push(c);
-        }
-    }
-    out.trim().to_owned()
+    let lower = error.to_lowercase();
+    let is_mark = |c: char| !c.is_alphanumeric();
+    let words = lower.split_inclusive(is_mark).map(|part| {
+        let word = part.trim_end_matches(is_mark);
+        if is_hash(word) { format!("0{}", &part[word.len()..]) } else { part.to_owned() }
+    });
+    let mut chars: Vec<char> = words.collect::<String>().chars().collect();
+    chars.iter_mut().filter(|c| c.is_ascii_digit()).for_each(|c| *c = '#');
+    chars.dedup_by(|a, b| a == b && matches!(a, '#' | ' '));
+    chars.iter().collect::<String>().trim().to_owned()
 }

@@ -33,7 +33,7 @@ fn a_good_answer_is_taken() {
         panic!()
     };
     assert_eq!((kind, &*statement), (NoteKind::Preference, "use tabs"));
-    assert!((confidence.get() - 0.9).abs() < 1e-9);
+    assert!((confidence - 0.9).abs() < 1e-9);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The five sorts of trouble, each with what is none.
+//! The sorts of trouble that no single call shows, each with what is none.
 
 use recoup_core::memory::capture::transcript::{
     CallStatus, EntryKind, ToolAction, TranscriptEntry,
@@ -14,17 +14,6 @@ fn of(talk: &Talk, sort: TroubleKind) -> Vec<AgentTrouble> {
 const RED: &str = "FAILED tests/test_a.py::test_add - assert 3 == 4\n1 failed in 0.02s";
 
 #[test]
-fn a_command_that_exits_with_an_error() {
-    let talk = Talk::default().user("build it").fails("cargo build", "error: no such target");
-    let found = of(&talk, TroubleKind::Failed);
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0].entries, 1..3);
-    assert_eq!(found[0].call, "cargo build");
-    assert_eq!(found[0].kind.as_ref().unwrap().to_string(), "cargo build");
-    assert_eq!(found[0].error.as_deref(), Some("error: no such target"));
-}
-
-#[test]
 fn a_search_without_a_result_and_a_denied_command_are_no_trouble() {
     let talk = Talk::default()
         .fails("grep -rn foo src", "")
@@ -36,8 +25,10 @@ fn a_search_without_a_result_and_a_denied_command_are_no_trouble() {
 #[test]
 fn a_secret_in_a_command_is_not_kept() {
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
-    let talk = Talk::default().fails(&format!("curl -H 'Authorization: Bearer {token}' x"), "no");
-    assert!(!format!("{:?}", find_troubles(&talk.entries)).contains(&token));
+    let line = format!("curl -H 'Authorization: Bearer {token}' x");
+    let talk = Talk::default().fails(&line, "no").fails(&line, "no").fails(&line, "no");
+    let found = find_troubles(&talk.entries);
+    assert!(!found.is_empty() && !format!("{found:?}").contains(&token));
 }
 
 #[test]
@@ -51,15 +42,11 @@ fn a_test_that_stays_red_through_three_edits() {
         .ok("python -m pytest | tail -3", RED);
     let found = of(&talk, TroubleKind::Stuck);
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].entries, 0..12);
+    assert_eq!(found[0].last, 11);
     assert_eq!(found[0].error.as_deref(), Some("FAILED tests/test_a.py::test_add - assert 3 == 4"));
     let longer = talk.edit("c.py").fails("pytest", RED);
     let found = of(&longer, TroubleKind::Stuck);
-    assert_eq!(
-        (found.len(), found[0].entries.clone()),
-        (1, 0..16),
-        "a fourth failure is the same trouble"
-    );
+    assert_eq!((found.len(), found[0].last), (1, 15), "a fourth failure is the same trouble");
 }
 
 #[test]
@@ -92,17 +79,6 @@ fn a_test_is_not_stuck_without_edits_or_when_it_was_green_between() {
 }
 
 #[test]
-fn tests_that_fail_without_an_error_flag() {
-    let talk =
-        Talk::default().ok("cargo test 2>&1 | tail -3", "test result: FAILED. 1 passed; 1 failed");
-    let found = of(&talk, TroubleKind::Unflagged);
-    assert_eq!(found.len(), 1);
-    assert_eq!(of(&talk, TroubleKind::Failed), []);
-    let shown = Talk::default().ok("tail -3 ci.log", "test result: FAILED. 1 passed; 1 failed");
-    assert_eq!(find_troubles(&shown.entries), []);
-}
-
-#[test]
 fn a_way_that_was_given_up() {
     for words in [
         "That didn't work, let me try mocking the clock instead.",
@@ -114,7 +90,7 @@ fn a_way_that_was_given_up() {
         let talk = Talk::default().user("fix it").ok("make", "").agent(words);
         let found = of(&talk, TroubleKind::Backtracked);
         assert_eq!(found.len(), 1, "{words}");
-        assert_eq!((found[0].entries.clone(), found[0].call.as_str()), (1..4, "make"));
+        assert_eq!((found[0].last, found[0].subject.as_str()), (3, "make"));
     }
 }
 
@@ -145,7 +121,7 @@ fn the_same_call_three_times_in_a_row() {
     let talk = talk.ok("git status", "clean");
     let found = of(&talk, TroubleKind::Repeated);
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].entries, 0..7);
+    assert_eq!(found[0].last, 6);
     let talk = talk.ok("git status", "clean");
     assert_eq!(of(&talk, TroubleKind::Repeated).len(), 1, "four are one row");
 }

@@ -1,8 +1,8 @@
 //! Names in a statement: paths, scripts, and commands that are run by name.
 
 use crate::memory::lang::fold::is_apostrophe;
+use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::{self, WordClasses};
-use crate::memory::lang::word_lists::is_one_of;
 
 /// Something that a project may have.
 #[derive(Debug, PartialEq, Eq)]
