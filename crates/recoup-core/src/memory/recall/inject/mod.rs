@@ -9,7 +9,5 @@ mod stale;
 
 pub use block::{BlockBudget, IncludedRule, InjectionContext, RulesBlock, rules_digest};
 pub(crate) use select::is_about_action;
-pub use select::{
-    RuleCandidate, THRESHOLD, TouchedFiles, by_importance, named_actions, select_concerning,
-};
+pub use select::{RuleCandidate, TouchedFiles, by_importance, named_actions, select_concerning};
 pub use stale::StaleCheck;

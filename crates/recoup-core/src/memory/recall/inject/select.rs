@@ -9,7 +9,7 @@ use crate::memory::model::note::{Note, NoteKind, NoteScope};
 use crate::memory::recall::inject::block::{InjectionContext, RulesBlock};
 
 /// Least score of a rule that concerns the matter.
-pub const THRESHOLD: f64 = 0.5;
+const THRESHOLD: f64 = 0.5;
 
 /// Most rules at once; more would be noise.
 const MOST: usize = 3;

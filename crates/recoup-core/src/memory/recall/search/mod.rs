@@ -20,10 +20,9 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
 use terms::QueryTerms;
 
 use crate::error::Result;
-use crate::memory::db::index;
-use crate::memory::db::note_rows;
 use crate::memory::db::sql::SqlContext as _;
 use crate::memory::db::store::Memory;
+use crate::memory::db::{index, note_rows};
 use crate::memory::model::note::{Note, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
 
 pub use crate::memory::db::index::{index_note, unindex_note};
@@ -75,15 +74,22 @@ pub struct SearchHit {
 impl Memory {
     /// Notes that match a query, the best first, each with its score.
     pub fn search(&self, query: &SearchQuery<'_>) -> Result<Vec<(Note, f32)>> {
-        let found = self.read(|connection| {
-            let hits = find_notes(connection, query)?;
-            let note = |hit: &SearchHit| {
+        let found = self.notes_of_hits(|connection| find_notes(connection, query))?;
+        Ok(found.into_iter().map(|(note, hit)| (note, hit.score)).collect())
+    }
+
+    /// Notes that a search finds, in its order.
+    pub(super) fn notes_of_hits(
+        &self,
+        search: impl Fn(&Connection) -> Result<Vec<SearchHit>>,
+    ) -> Result<Vec<(Note, SearchHit)>> {
+        self.read(|connection| {
+            let note = |hit: SearchHit| {
                 let kept = note_rows::find_one(connection, "row = ?1", [hit.row])?;
-                Ok(kept.map(|kept| (kept.note, hit.score)))
+                Ok(kept.map(|kept| (kept.note, hit)))
             };
-            hits.iter().map(note).filter_map(Result::transpose).collect::<Result<Vec<_>>>()
-        })?;
-        Ok(found.unwrap_or_default())
+            search(connection)?.into_iter().filter_map(|hit| note(hit).transpose()).collect()
+        })
     }
 }
 
