@@ -14,7 +14,7 @@ use crate::memory::db::store::{Memory, NoteFilter};
 use crate::memory::db::transfer;
 use crate::memory::model::note::{Note, NoteScope, NoteTrust};
 use crate::memory::recall::inject::{
-    BlockBudget, InjectionContext, RuleCandidate, RulesBlock, TouchedFiles, by_importance,
+    BlockBudget, InjectionContext, RuleCandidate, RulesBlock, by_importance, concerns_files,
     is_about_action,
 };
 use crate::memory::recall::search::{self, SearchQuery};
@@ -161,14 +161,13 @@ impl Memory {
         if touched.is_empty() {
             return Ok(Vec::new());
         }
-        let moment = TouchedFiles { touches: touched };
         let wanted = format!(
             "scope IN (?1, 'universal') AND paths > '' AND status = 'active'
              ORDER BY updated DESC, row DESC LIMIT {FOR_FILES}"
         );
         let mut found =
             self.read(|connection| note_rows::find_notes(connection, &wanted, [scope]))?;
-        found.retain(|note| note.trust() > NoteTrust::Untrusted && moment.concern(note));
+        found.retain(|note| note.trust() > NoteTrust::Untrusted && concerns_files(note, touched));
         Ok(self.candidates_of(found.into_iter().map(|note| (note, 1.0))))
     }
 
