@@ -134,7 +134,9 @@ fn unify(words: &mut Vec<MeaningWord>) {
     for word in words.iter_mut().filter(|it| !it.is_name) {
         let mut groups = lexicon::SAME_WORDS.split('\n').filter_map(|line| line.split_once(' '));
         let same = groups.find(|(_, others)| others.split(' ').any(|it| it == word.text));
-        same.into_iter().for_each(|(same, _)| same.clone_into(&mut word.text));
+        if let Some((same, _)) = same {
+            same.clone_into(&mut word.text);
+        }
     }
 }
 

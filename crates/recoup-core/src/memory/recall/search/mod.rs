@@ -168,8 +168,8 @@ fn ranked_hits(
             let tie = (row.get(4)?, row.get(5)?, number);
             Ok(Some(RankedNote { row: number, answer: ranker.score_note(text(6)?), tie }))
         };
-        let ranked = statement.query_row([number], score).optional().doing(READING_NOTE)?;
-        found.extend(ranked.flatten().filter(|it| it.answer.score > 0.0));
+        let scored = statement.query_row([number], score).optional().doing(READING_NOTE)?;
+        found.extend(scored.flatten().filter(|it| it.answer.score > 0.0));
         if found.len() == effort.ranked {
             break;
         }

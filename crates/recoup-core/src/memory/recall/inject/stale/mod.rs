@@ -59,12 +59,12 @@ impl StaleCheck {
         }
         self.looks.set(self.looks.get() + 1);
         let recipes_of = |runner: RecipeRunner| {
-            let names = || match runner {
+            let gather_names = || match runner {
                 RecipeRunner::Package => gather(&self.root, self.tree(), PACKAGES, package_scripts),
                 RecipeRunner::Make => gather(&self.root, self.tree(), MAKEFILES, make_targets),
                 RecipeRunner::Just => gather(&self.root, self.tree(), JUSTFILES, just_recipes),
             };
-            self.recipes[runner as usize].get_or_init(names)
+            self.recipes[runner as usize].get_or_init(gather_names)
         };
         match named {
             NamedItem::Path(path, marked) => self.lacks_path(path, *marked),
