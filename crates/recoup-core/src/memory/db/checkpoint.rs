@@ -176,27 +176,33 @@ impl Memory {
 
     /// Returns the checkpoint of a scope, and when it was saved.
     pub fn checkpoint(&self, scope: &NoteScope) -> Result<Option<(WorkCheckpoint, Timestamp)>> {
-        let found = self.unexpired_checkpoint(scope)?;
+        let now = self.now();
+        let found = self.read(|connection| load_unexpired(connection, scope, now))?;
         Ok(found.map(|(stored, at)| (stored.checkpoint, at)))
     }
 
-    /// Checkpoint for a session that begins; none if too many sessions had it.
+    /// Checkpoint for a session that begins, and when it was saved; none if too many sessions had it.
     pub fn checkpoint_for(
         &self,
         scope: &NoteScope,
         session: &str,
-    ) -> Result<Option<WorkCheckpoint>> {
-        Ok(self.open_checkpoint(scope, session)?.map(|(stored, _)| stored.checkpoint))
+    ) -> Result<Option<(WorkCheckpoint, Timestamp)>> {
+        let now = self.now();
+        let found = self.read(|connection| load_unexpired(connection, scope, now))?;
+        let available = found.filter(|(stored, _)| stored.is_available_to(session));
+        Ok(available.map(|(stored, at)| (stored.checkpoint, at)))
     }
 
-    /// Checkpoint for a session that asks for it, and when it was saved; none if too many sessions
-    /// had it. The session counts as one of them.
+    /// Like [`Memory::checkpoint_for`], for a session that asks for it: it counts as one that had it.
     pub fn load_checkpoint(
         &self,
         scope: &NoteScope,
         session: &str,
     ) -> Result<Option<(WorkCheckpoint, Timestamp)>> {
-        let Some((found, at)) = self.open_checkpoint(scope, session)? else { return Ok(None) };
+        let found = self.checkpoint_for(scope, session)?;
+        if found.is_none() {
+            return Ok(None);
+        }
         let now = self.now();
         let counted = self.change("cannot load the checkpoint", |connection| {
             match pauses::pause_reason(connection, scope, now)? {
@@ -205,24 +211,7 @@ impl Memory {
             }
         });
         // Best effort: a memory that can't be written is read all the same.
-        Ok(counted.unwrap_or(true).then_some((found.checkpoint, at)))
-    }
-
-    fn open_checkpoint(
-        &self,
-        scope: &NoteScope,
-        session: &str,
-    ) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
-        let found = self.unexpired_checkpoint(scope)?;
-        Ok(found.filter(|(stored, _)| stored.is_available_to(session)))
-    }
-
-    fn unexpired_checkpoint(
-        &self,
-        scope: &NoteScope,
-    ) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
-        let now = self.now();
-        Ok(self.read(|connection| load_unexpired(connection, scope, now))?.flatten())
+        Ok(found.filter(|_| counted.unwrap_or(true)))
     }
 
     /// Removes the checkpoint of a scope; true if there was one.
@@ -250,14 +239,12 @@ fn count_session(
     let Some((mut stored, _)) = load_unexpired(connection, scope, now)? else {
         return remove(connection, scope).map(|_| false);
     };
-    if stored.given_to.iter().any(|it| it == session) {
-        return Ok(true);
+    let is_available = stored.is_available_to(session);
+    if is_available && !stored.given_to.iter().any(|it| it == session) {
+        stored.given_to.push(session.to_owned());
+        update(connection, scope, &stored)?;
     }
-    if !stored.is_available_to(session) {
-        return Ok(false);
-    }
-    stored.given_to.push(session.to_owned());
-    update(connection, scope, &stored).map(|()| true)
+    Ok(is_available)
 }
 
 /// The checkpoint of a scope, unless it has expired.

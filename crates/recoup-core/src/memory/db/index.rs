@@ -89,27 +89,9 @@ pub(crate) fn merge_segments(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Returns the rows that match, newest first, and no more than `most`.
-pub(crate) fn newest_rows(
+/// Returns the rows that match, newest first unless asked otherwise, and no more than `most`.
+pub(crate) fn find_rows(
     connection: &Connection,
-    asked: &IndexQuery<'_>,
-    most: usize,
-) -> Result<Vec<i64>> {
-    query_rows(connection, "DESC", asked, most)
-}
-
-/// Returns the rows that match, oldest first, and no more than `most`.
-pub(crate) fn oldest_rows(
-    connection: &Connection,
-    asked: &IndexQuery<'_>,
-    most: usize,
-) -> Result<Vec<i64>> {
-    query_rows(connection, "ASC", asked, most)
-}
-
-fn query_rows(
-    connection: &Connection,
-    order: &str,
     asked: &IndexQuery<'_>,
     most: usize,
 ) -> Result<Vec<i64>> {
@@ -125,6 +107,7 @@ fn query_rows(
     }
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let below = asked.below.unwrap_or(i64::MAX);
+    let order = if asked.oldest_first { "ASC" } else { "DESC" };
     let sql = format!(
         "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
          ORDER BY rowid {order} LIMIT ?3"
@@ -162,6 +145,7 @@ pub(crate) struct IndexQuery<'a> {
     pub(crate) forms: &'a [&'a str],
     /// True if the last form is only the beginning of a word.
     pub(crate) open: bool,
+    pub(crate) oldest_first: bool,
     /// Upper bound: only older rows.
     pub(crate) below: Option<i64>,
     /// Lower bound: only newer rows.

@@ -4,9 +4,7 @@ use rusqlite::{Connection, Row, params, params_from_iter};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::db::{CachedSql as _, SqlContext as _};
-use crate::memory::model::{
-    Note, NoteId, NoteKind, NoteScope, NoteSource, normalize_for_comparison,
-};
+use crate::memory::model::{Note, NoteId, NoteScope, normalize_for_comparison};
 
 const READING: &str = "cannot read memories";
 
@@ -36,14 +34,12 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<StoredNote>> {
 
 fn parse(row: &Row<'_>) -> rusqlite::Result<StoredNote> {
     let count = |at: usize| row.get::<_, i64>(at).map(|n| n.max(0).cast_unsigned());
-    let (kind, text, source) = (row.get(2)?, row.get(3)?, row.get(5)?);
-    let is_lesson = kind == NoteKind::Failure && source == NoteSource::Extraction;
     let note = Note {
         id: row.get(1)?,
-        kind,
-        text: if is_lesson { without_quoted_error(text) } else { text },
+        kind: row.get(2)?,
+        text: row.get(3)?,
         quote: row.get(4)?,
-        source,
+        source: row.get(5)?,
         scope: row.get(6)?,
         paths: Some(row.get(7)?).filter(|paths: &String| !paths.is_empty()),
         topic: row.get(8)?,
@@ -58,15 +54,6 @@ fn parse(row: &Row<'_>) -> rusqlite::Result<StoredNote> {
         ends: row.get(17)?,
     };
     Ok(StoredNote { row: row.get(0)?, note })
-}
-
-/// Returns a lesson without the tool's error line, which earlier versions quoted in it.
-fn without_quoted_error(text: String) -> String {
-    let parts = text.split_once("` fails with `").and_then(|(command, rest)| {
-        let (_, fix) = rest.split_once("`; ")?;
-        Some(format!("{command}` fails; {fix}"))
-    });
-    parts.unwrap_or(text)
 }
 
 /// Finds the one note that meets a condition.
@@ -91,18 +78,14 @@ pub(crate) fn find_many(
     Ok(rows.into_iter().filter_map(Result::ok).collect())
 }
 
-/// Row numbers of the latest notes that meet a condition, the latest first.
-pub(crate) fn latest(
+/// Like [`find_many`], without the numbers of the rows.
+pub(crate) fn find_notes(
     connection: &Connection,
     condition: &str,
-    values: &[String],
-    most: usize,
-) -> Result<Vec<i64>> {
-    let sql = format!(
-        "SELECT row FROM notes WHERE {condition} ORDER BY updated DESC, row DESC LIMIT {}",
-        i64::try_from(most).unwrap_or(i64::MAX)
-    );
-    connection.list_values(&sql, params_from_iter(values), READING)
+    values: impl rusqlite::Params,
+) -> Result<Vec<Note>> {
+    let found = find_many(connection, condition, values)?;
+    Ok(found.into_iter().map(|kept| kept.note).collect())
 }
 
 /// Number of notes that meet a condition.

@@ -86,7 +86,7 @@ impl Memory {
     /// Reason why nothing is recorded in `scope` at the moment.
     pub fn pause_reason(&self, scope: &NoteScope) -> Result<Option<PauseReason>> {
         let now = self.now();
-        Ok(self.read(|connection| pause_reason(connection, scope, now))?.flatten())
+        self.read(|connection| pause_reason(connection, scope, now))
     }
 
     /// True if nothing was to be recorded in `scope` then: a later catch-up skips that time.
@@ -94,8 +94,7 @@ impl Memory {
         const SQL: &str = "SELECT 1 FROM pauses WHERE scope IN (?1, ?2)
                            AND began <= ?3 AND (ended IS NULL OR ended > ?3)";
         let values = params![EVERYWHERE, scope, then];
-        let found = self.read(|connection| connection.has_row(SQL, values, READING_SETTINGS))?;
-        Ok(found.unwrap_or_default())
+        self.read(|connection| connection.has_row(SQL, values, READING_SETTINGS))
     }
 }
 

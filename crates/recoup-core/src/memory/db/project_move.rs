@@ -4,7 +4,7 @@
 use rusqlite::{Connection, params};
 
 use crate::base::clock::Timestamp;
-use crate::base::project::{Project, ProjectId, ProjectOrigin, ProjectRegistry};
+use crate::base::project::{Project, ProjectOrigin, ProjectRegistry};
 use crate::error::Result;
 use crate::memory::db::recording::{self, KEEPING};
 use crate::memory::db::transaction::insert_notice;
@@ -22,7 +22,7 @@ impl Memory {
         let mut moved = 0;
         for former in project.former_ids() {
             let from = NoteScope::Project(former);
-            if self.read(|connection| has_records(connection, &from))?.unwrap_or(false) {
+            if self.read(|connection| has_records(connection, &from))? {
                 let now = self.now();
                 moved += self.change("cannot move the project's memories", |connection| {
                     let moved = move_scope(connection, &from, &to, now)?;
@@ -46,17 +46,14 @@ impl Memory {
         Ok(moved)
     }
 
-    /// True if anything is remembered for the project with this id.
-    pub(crate) fn knows_project(&self, id: &ProjectId) -> Result<bool> {
-        let scope = NoteScope::Project(id.clone());
-        Ok(self.read(|connection| has_records(connection, &scope))?.unwrap_or(false))
-    }
-
     /// Returns `found` with the id that counts for it, judged by what is remembered under its
     /// possible ids.
     pub fn settle_project(&self, registry: &ProjectRegistry, found: Project) -> Project {
-        // A memory that can't be read may well know the project.
-        registry.resolve_standing(found, |id| self.knows_project(id).unwrap_or(true))
+        registry.resolve_standing(found, |id| {
+            let scope = NoteScope::Project(id.clone());
+            // A memory that can't be read may well know the project.
+            self.read(|connection| has_records(connection, &scope)).unwrap_or(true)
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 //! text or numbers, and errors that name what was being done.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension as _, Params, Row};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Params, Row};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
@@ -12,8 +12,12 @@ pub(crate) use crate::database::SqlContext;
 
 /// Statements that each connection prepares once.
 pub(crate) trait CachedSql {
+    fn prepare_once(&self, sql: &str) -> rusqlite::Result<CachedStatement<'_>>;
+
     /// Makes a change; returns the number of changed rows.
-    fn execute_cached(&self, sql: &str, values: impl Params) -> rusqlite::Result<usize>;
+    fn execute_cached(&self, sql: &str, values: impl Params) -> rusqlite::Result<usize> {
+        self.prepare_once(sql)?.execute(values)
+    }
 
     /// Makes a change; an error says that it failed while `doing` something.
     fn write(&self, sql: &str, values: impl Params, doing: &str) -> Result<usize> {
@@ -26,7 +30,9 @@ pub(crate) trait CachedSql {
         sql: &str,
         values: impl Params,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Option<T>>;
+    ) -> rusqlite::Result<Option<T>> {
+        self.prepare_once(sql)?.query_row(values, read).optional()
+    }
 
     /// Reads all rows.
     fn list_cached<T>(
@@ -34,7 +40,9 @@ pub(crate) trait CachedSql {
         sql: &str,
         values: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Vec<T>>;
+    ) -> rusqlite::Result<Vec<T>> {
+        self.prepare_once(sql)?.query_map(values, read)?.collect()
+    }
 
     /// Reads the first column of the first row, if there is one.
     fn find_value<T: FromSql>(
@@ -63,26 +71,8 @@ pub(crate) trait CachedSql {
 }
 
 impl CachedSql for Connection {
-    fn execute_cached(&self, sql: &str, values: impl Params) -> rusqlite::Result<usize> {
-        self.prepare_cached(sql)?.execute(values)
-    }
-
-    fn find_cached<T>(
-        &self,
-        sql: &str,
-        values: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Option<T>> {
-        self.prepare_cached(sql)?.query_row(values, read).optional()
-    }
-
-    fn list_cached<T>(
-        &self,
-        sql: &str,
-        values: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Vec<T>> {
-        self.prepare_cached(sql)?.query_map(values, read)?.collect()
+    fn prepare_once(&self, sql: &str) -> rusqlite::Result<CachedStatement<'_>> {
+        self.prepare_cached(sql)
     }
 }
 

@@ -22,9 +22,6 @@ use crate::memory::model::{
     normalize_for_comparison,
 };
 
-/// Notes that are read or written in one transaction, if there are many.
-pub(super) const AT_ONCE: usize = 1_000;
-
 /// Notes in one file, and everything that is done with them.
 #[derive(Debug)]
 pub struct Memory {
@@ -49,13 +46,8 @@ impl NoteFilter {
         Self { scopes, statuses: vec![NoteStatus::Active] }
     }
 
-    pub(crate) fn matches(&self, note: &Note) -> bool {
-        (self.scopes.is_empty() || self.scopes.contains(&note.scope))
-            && (self.statuses.is_empty() || self.statuses.contains(&note.status))
-    }
-
     /// Makes an SQL condition on rows of `notes`, and its values.
-    fn condition(&self) -> (String, Vec<String>) {
+    pub(crate) fn condition(&self) -> (String, Vec<String>) {
         let one_of = |column: &str, count: usize| match count {
             0 => "1".to_owned(),
             count => format!("{column} IN ({})", vec!["?"; count].join(", ")),
@@ -97,56 +89,35 @@ impl Memory {
 
     /// Returns one note.
     pub fn note(&self, id: &NoteId) -> Result<Option<Note>> {
-        let found = self.read(|connection| note_rows::by_id(connection, id))?.flatten();
+        let found = self.read(|connection| note_rows::by_id(connection, id))?;
         Ok(found.map(|kept| kept.note))
     }
 
     /// Notes that pass the filter, the latest first.
     pub fn notes(&self, wanted: &NoteFilter) -> Result<Vec<Note>> {
-        let (condition, values) = wanted.condition();
-        let all = self.read(|connection| {
-            note_rows::find_many(connection, &condition, params_from_iter(&values))
-        })?;
-        let mut all = all.unwrap_or_default();
-        // SQLite would sort many in a file, with all their text.
-        all.sort_unstable_by_key(|kept| Reverse((kept.note.updated, kept.row)));
-        Ok(all.into_iter().map(|kept| kept.note).collect())
+        self.latest_notes(wanted, usize::MAX)
     }
 
-    /// Calls `show` with the latest notes that pass the filter, at most `most`, as they are read.
-    /// One that is removed meanwhile is skipped.
-    pub fn each_note<E: From<Error>>(
-        &self,
-        wanted: &NoteFilter,
-        most: usize,
-        mut show: impl FnMut(&Note) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
+    /// The latest notes that pass the filter, at most `most`, the latest first.
+    pub fn latest_notes(&self, wanted: &NoteFilter, most: usize) -> Result<Vec<Note>> {
         let (condition, values) = wanted.condition();
-        let rows =
-            self.read(|connection| note_rows::latest(connection, &condition, &values, most))?;
-        for some in rows.unwrap_or_default().chunks(AT_ONCE) {
-            let found = self.read(|connection| {
-                let mut notes = Vec::with_capacity(some.len());
-                for row in some {
-                    // A row that can't be parsed is left out; damage to the file is an error.
-                    notes.extend(note_rows::find_many(connection, "row = ?1", [row])?);
-                }
-                Ok(notes)
-            })?;
-            for kept in found.unwrap_or_default() {
-                if wanted.matches(&kept.note) {
-                    show(&kept.note)?;
-                }
-            }
-        }
-        Ok(())
+        // SQLite sorts the numbers of the rows only: with all their text it would take a file.
+        let latest = format!(
+            "row IN (SELECT row FROM notes WHERE {condition}
+             ORDER BY updated DESC, row DESC LIMIT {})",
+            i64::try_from(most).unwrap_or(i64::MAX)
+        );
+        let mut all = self.read(|connection| {
+            note_rows::find_many(connection, &latest, params_from_iter(&values))
+        })?;
+        all.sort_unstable_by_key(|kept| Reverse((kept.note.updated, kept.row)));
+        Ok(all.into_iter().map(|kept| kept.note).collect())
     }
 
     /// Number of notes that pass the filter.
     pub fn count_notes(&self, wanted: &NoteFilter) -> Result<u64> {
         let (condition, values) = wanted.condition();
-        let found = self.read(|connection| note_rows::count(connection, &condition, &values))?;
-        Ok(found.unwrap_or_default())
+        self.read(|connection| note_rows::count(connection, &condition, &values))
     }
 
     /// Activates a note; returns it and the notes that it replaced.
@@ -212,25 +183,26 @@ impl Memory {
     }
 
     pub(crate) fn has_notes(&self) -> Result<bool> {
-        let found = self.read(|connection| {
+        self.read(|connection| {
             connection.has_row("SELECT 1 FROM notes LIMIT 1", [], recording::KEEPING)
-        })?;
-        Ok(found.unwrap_or(false))
+        })
     }
 
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    pub(crate) fn read<T>(
+    /// Reads something; a memory that does not exist yet has nothing.
+    pub(crate) fn read<T: Default>(
         &self,
         mut act: impl FnMut(&Connection) -> Result<T>,
-    ) -> Result<Option<T>> {
-        match self.pool.read(|connection| act(connection))? {
-            // A damaged file may have been recovered meanwhile.
-            None if self.path().exists() => self.pool.read(|connection| act(connection)),
-            done => Ok(done),
+    ) -> Result<T> {
+        let mut found = self.pool.read(|connection| act(connection))?;
+        // A damaged file may have been recovered meanwhile.
+        if found.is_none() && self.path().exists() {
+            found = self.pool.read(|connection| act(connection))?;
         }
+        Ok(found.unwrap_or_default())
     }
 
     /// Makes a change that a person relies on: it is on the disk when this returns, and counted, so

@@ -19,8 +19,8 @@ use crate::memory::db::facets::{
 };
 use crate::memory::db::recording::{KEEPING, require_note};
 use crate::memory::db::{
-    CachedSql as _, Memory, NoteFilter, RecordTime, SqlContext as _, StoredNote, index, note_rows,
-    pauses, recording,
+    CachedSql as _, Memory, RecordTime, SqlContext as _, StoredNote, index, note_rows, pauses,
+    recording,
 };
 use crate::memory::lang::forms::split_words;
 use crate::memory::lang::tokenizer::WordSort;
@@ -28,7 +28,7 @@ use crate::memory::model::{
     Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust, Statement, normalize_for_comparison,
 };
 
-/// Most notes of agents that are read per scope.
+/// Most notes of agents that are read.
 const MOST_NOTED: usize = 100;
 
 /// Evidence that an agent recorded a note for the user; its detail is the client.
@@ -117,31 +117,25 @@ impl Memory {
 
     /// The client whose agent recorded a note for the user.
     pub fn recorder(&self, id: &NoteId) -> Result<Option<String>> {
-        let found = self.read(|connection| {
+        let found: Option<Option<String>> = self.read(|connection| {
             let kept = require_note(connection, id)?;
             let sql = "SELECT detail FROM evidence WHERE note = ?1 AND what = ?2
                        ORDER BY rowid DESC LIMIT 1";
             connection.find_value(sql, params![kept.row, RECORDED], KEEPING)
         })?;
-        Ok(found.flatten().flatten())
+        Ok(found.flatten())
     }
 
     /// Notes of agents that apply in a scope or everywhere and wait for the user: those that were
     /// noted in several sessions first, then the latest.
     pub fn noted_by_agents(&self, scope: &NoteScope) -> Result<Vec<Note>> {
         let wanted = format!(
-            "scope = ?1 AND status = 'candidate' AND source = ?2
+            "scope IN (?1, 'universal') AND status = 'candidate' AND source = ?2
              ORDER BY updated DESC, row DESC LIMIT {MOST_NOTED}"
         );
-        let found = self.read(|connection| {
-            let mut found = Vec::new();
-            for scope in NoteFilter::active_in(scope).scopes {
-                let values = params![scope, NoteSource::Agent];
-                found.extend(note_rows::find_many(connection, &wanted, values)?);
-            }
-            Ok(found)
-        })?;
-        let mut noted = notes(found.unwrap_or_default());
+        let values = params![scope, NoteSource::Agent];
+        let mut noted =
+            self.read(|connection| note_rows::find_notes(connection, &wanted, values))?;
         noted.sort_by_key(|note| (!note.is_proposed(), Reverse(note.updated)));
         Ok(noted)
     }
@@ -151,7 +145,7 @@ impl Memory {
         let found = self.read(|connection| {
             let kept = require_note(connection, id)?;
             let instead_of = notes(recording::rivals(connection, &kept)?);
-            Ok(RuleSuggestion { note: kept.note, instead_of })
+            Ok(Some(RuleSuggestion { note: kept.note, instead_of }))
         })?;
         found.ok_or_else(|| recording::no_such_note_error(id))
     }
@@ -219,7 +213,7 @@ fn is_retired_or_may_contradict(connection: &Connection, note: &Note) -> Result<
             || shares_words(&rule.text)
     };
     let here = "scope IN (?1, 'universal') AND status = 'active'";
-    let rules = notes(note_rows::find_many(connection, here, [&note.scope])?);
+    let rules = note_rows::find_notes(connection, here, [&note.scope])?;
     let mut rules = rules.iter().filter(|rule| rule.trust() > NoteTrust::Recorded);
     Ok(rules.any(may_contradict))
 }

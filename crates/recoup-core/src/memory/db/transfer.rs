@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::db::store::AT_ONCE;
 use crate::memory::db::{CachedSql as _, Memory, ends, index, note_rows, pauses};
 use crate::memory::model::{
     Note, NoteScope, NoteStatus, NoteTrust, Statement, estimate, normalize_for_comparison,
@@ -28,6 +27,9 @@ const WITHOUT_ENDS: u32 = 1;
 
 /// Fewer lines than this are not worth a thread.
 const FEW_LINES: usize = 500;
+
+/// Notes that are imported in one transaction.
+const AT_ONCE: usize = 1_000;
 
 /// Most evidence that is imported, so that the count can still grow.
 const MOST_EVIDENCE: u64 = 1_000_000;

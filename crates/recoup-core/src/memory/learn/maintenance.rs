@@ -46,8 +46,8 @@ impl Memory {
         let now = self.now();
         let is_due = self.read(|connection| pauses::is_due(connection, SETTLED, DAY, now))?;
         // Of several processes that see that it is due, one runs it.
-        let is_ours = is_due == Some(true)
-            && self.change(SETTLING, |it| pauses::take_due(it, SETTLED, DAY, now))?;
+        let is_ours =
+            is_due && self.change(SETTLING, |it| pauses::take_due(it, SETTLED, DAY, now))?;
         is_ours.then(|| self.maintain()).transpose()
     }
 

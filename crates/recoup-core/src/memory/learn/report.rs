@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
@@ -34,15 +34,15 @@ pub struct RuleEffect {
 impl Memory {
     /// Returns the selected rules: most often repeated first, then most often cited.
     pub fn rule_effects(&self, wanted: &NoteFilter) -> Result<Vec<RuleEffect>> {
-        let mut report = self
-            .read(|connection| {
-                let all = note_rows::find_many(connection, "1 ORDER BY created, row", [])?;
-                let meant = all.into_iter().map(|kept| kept.note).filter(|it| wanted.matches(it));
-                let mut report: Vec<RuleEffect> = meant.map(RuleEffect::new).collect();
-                count_effects(connection, &mut report)?;
-                Ok(report)
-            })?
-            .unwrap_or_default();
+        let (condition, values) = wanted.condition();
+        let oldest_first = format!("{condition} ORDER BY created, row");
+        let mut report = self.read(|connection| {
+            let values = params_from_iter(&values);
+            let meant = note_rows::find_notes(connection, &oldest_first, values)?;
+            let mut report: Vec<RuleEffect> = meant.into_iter().map(RuleEffect::new).collect();
+            count_effects(connection, &mut report)?;
+            Ok(report)
+        })?;
         report.sort_by_key(|it| std::cmp::Reverse((it.repeated, it.cited, it.given)));
         Ok(report)
     }

@@ -8,18 +8,16 @@ use crate::base::clock::Timestamp;
 use crate::base::project::{Project, ProjectId};
 use crate::error::Result;
 use crate::memory::db::note_rows;
-use crate::memory::db::note_rows::StoredNote;
 use crate::memory::db::schema::BY_IMPORTANCE;
 use crate::memory::db::sql::SqlContext as _;
 use crate::memory::db::store::{Memory, NoteFilter};
 use crate::memory::db::transfer;
 use crate::memory::model::note::{Note, NoteScope, NoteTrust};
 use crate::memory::recall::inject::{
-    BlockBudget, InjectionContext, RuleCandidate, RulesBlock, TouchedFiles, by_importance,
+    BlockBudget, InjectionContext, RuleCandidate, RulesBlock, by_importance, concerns_files,
     is_about_action,
 };
-use crate::memory::recall::search;
-use crate::memory::recall::search::SearchQuery;
+use crate::memory::recall::search::{self, SearchQuery};
 
 const READING_RULES: &str = "cannot read the rules";
 
@@ -41,7 +39,7 @@ impl Memory {
     /// The rules of a scope and of everywhere, the most important first: as many as the budget has
     /// room for, and at least one more if there are more.
     pub fn rules(&self, scope: &NoteScope, budget: BlockBudget) -> Result<Vec<Note>> {
-        let found = self.read(|connection| {
+        let mut rules = self.read(|connection| {
             let mut rules = Vec::new();
             let sql = format!("SELECT {} FROM notes WHERE {BY_IMPORTANCE}", note_rows::COLUMNS);
             for scope in NoteFilter::active_in(scope).scopes {
@@ -52,14 +50,13 @@ impl Memory {
                 while tokens <= budget.tokens
                     && let Some(row) = found.next().doing(READING_RULES)?
                 {
-                    let StoredNote { note, .. } = note_rows::read(row).doing(READING_RULES)??;
-                    tokens = tokens.saturating_add(note.tokens);
-                    rules.push(note);
+                    let kept = note_rows::read(row).doing(READING_RULES)??;
+                    tokens = tokens.saturating_add(kept.note.tokens);
+                    rules.push(kept.note);
                 }
             }
             Ok(rules)
         })?;
-        let mut rules: Vec<Note> = found.unwrap_or_default();
         rules.retain(|note| !note.has_ended(self.now()));
         // A universal rule gives way to a rule of the project on its topic, unless an agent
         // recorded that for the user.
@@ -102,28 +99,21 @@ impl Memory {
     /// most important first.
     pub fn rules_since(&self, then: Timestamp, scope: &NoteScope) -> Result<Vec<Note>> {
         let wanted = format!(
-            "scope = ?1 AND status = 'active' AND updated > ?2
+            "scope IN (?1, 'universal') AND status = 'active' AND updated > ?2
              ORDER BY updated DESC, row DESC LIMIT {LATEST}"
         );
         let arrived = format!(
-            "row BETWEEN ?2 AND ?3 AND scope = ?1 AND status = 'active' AND updated <= ?4
-             LIMIT {LATEST}"
+            "row BETWEEN ?2 AND ?3 AND scope IN (?1, 'universal') AND status = 'active'
+             AND updated <= ?4 LIMIT {LATEST}"
         );
-        let found = self.read(|connection| {
-            let (mut found, then_at) = (Vec::new(), then.as_millis());
-            let batches = transfer::imported_since(connection, then)?;
-            for scope in NoteFilter::active_in(scope).scopes {
-                let scope = scope.to_string();
-                found.extend(note_rows::find_many(connection, &wanted, params![scope, then_at])?);
-                for it in &batches {
-                    let values = params![scope, it.first, it.last, then_at];
-                    found.extend(note_rows::find_many(connection, &arrived, values)?);
-                }
+        let mut rules = self.read(|connection| {
+            let mut found = note_rows::find_notes(connection, &wanted, params![scope, then])?;
+            for batch in transfer::imported_since(connection, then)? {
+                let values = params![scope, batch.first, batch.last, then];
+                found.extend(note_rows::find_notes(connection, &arrived, values)?);
             }
             Ok(found)
         })?;
-        let mut rules: Vec<Note> =
-            found.unwrap_or_default().into_iter().map(|kept| kept.note).collect();
         rules.retain(|note| !note.has_ended(self.now()));
         rules.sort_by(by_importance);
         Ok(rules)
@@ -138,16 +128,8 @@ impl Memory {
             limit: FITTING,
             ..SearchQuery::new(text)
         };
-        let found = self.read(|connection| {
-            let mut fitting = Vec::new();
-            for hit in search::find_fitting_notes(connection, &query)? {
-                let kept = note_rows::find_one(connection, "row = ?1", [hit.row])?;
-                let fit = f64::from(hit.fit);
-                fitting.extend(kept.map(|kept| RuleCandidate { note: kept.note, score: fit }));
-            }
-            Ok(fitting)
-        })?;
-        Ok(self.without_ended(found.unwrap_or_default()))
+        let found = self.notes_of_hits(|it| search::find_fitting_notes(it, &query))?;
+        Ok(self.candidates_of(found.into_iter().map(|(note, hit)| (note, f64::from(hit.fit)))))
     }
 
     /// Rules about what a call does, by the names of its actions.
@@ -156,30 +138,17 @@ impl Memory {
         deeds: &[&str],
         scope: &NoteScope,
     ) -> Result<Vec<RuleCandidate>> {
-        if deeds.is_empty() {
-            return Ok(Vec::new());
-        }
         let scopes = NoteFilter::active_in(scope).scopes;
-        let found = self.read(|connection| {
-            let mut found = Vec::new();
-            for deed in deeds {
-                let trust = NoteTrust::Inferred;
-                let query =
-                    SearchQuery { scopes: &scopes, trust, limit: ABOUT, ..SearchQuery::new(deed) };
-                for hit in search::find_notes(connection, &query)? {
-                    let kept = note_rows::find_one(connection, "row = ?1", [hit.row])?;
-                    let about = kept.filter(|kept| is_about_action(&kept.note.text, deed));
-                    found.extend(about.map(|kept| RuleCandidate { note: kept.note, score: FITS }));
-                }
-            }
-            Ok(found)
-        })?;
-        Ok(self.without_ended(found.unwrap_or_default()))
-    }
-
-    fn without_ended(&self, mut found: Vec<RuleCandidate>) -> Vec<RuleCandidate> {
-        found.retain(|candidate| !candidate.note.has_ended(self.now()));
-        found
+        let mut rules = Vec::new();
+        for deed in deeds {
+            let trust = NoteTrust::Inferred;
+            let query =
+                SearchQuery { scopes: &scopes, trust, limit: ABOUT, ..SearchQuery::new(deed) };
+            let found = self.notes_of_hits(|it| search::find_notes(it, &query))?;
+            let about = found.into_iter().filter(|(note, _)| is_about_action(&note.text, deed));
+            rules.extend(about.map(|(note, _)| (note, FITS)));
+        }
+        Ok(self.candidates_of(rules))
     }
 
     /// Rules for certain files that apply to one of `touched`, paths from the project's root:
@@ -192,22 +161,20 @@ impl Memory {
         if touched.is_empty() {
             return Ok(Vec::new());
         }
-        let moment = TouchedFiles { touches: touched };
-        let found = self.read(|connection| {
-            let mut found = Vec::new();
-            for scope in NoteFilter::active_in(scope).scopes {
-                let wanted = format!(
-                    "scope = ?1 AND paths > '' AND status = 'active'
-                     ORDER BY updated DESC, row DESC LIMIT {FOR_FILES}"
-                );
-                found.extend(note_rows::find_many(connection, &wanted, [scope.to_string()])?);
-            }
-            Ok(found)
-        })?;
-        let notes = found.unwrap_or_default().into_iter().map(|kept| kept.note);
-        let meant =
-            notes.filter(|note| note.trust() > NoteTrust::Untrusted && moment.concern(note));
-        let meant = meant.map(|note| RuleCandidate { note, score: 1.0 });
-        Ok(self.without_ended(meant.collect()))
+        let wanted = format!(
+            "scope IN (?1, 'universal') AND paths > '' AND status = 'active'
+             ORDER BY updated DESC, row DESC LIMIT {FOR_FILES}"
+        );
+        let mut found =
+            self.read(|connection| note_rows::find_notes(connection, &wanted, [scope]))?;
+        found.retain(|note| note.trust() > NoteTrust::Untrusted && concerns_files(note, touched));
+        Ok(self.candidates_of(found.into_iter().map(|note| (note, 1.0))))
+    }
+
+    /// Notes with their scores, without those that have ended.
+    fn candidates_of(&self, found: impl IntoIterator<Item = (Note, f64)>) -> Vec<RuleCandidate> {
+        let now = self.now();
+        let current = found.into_iter().filter(|(note, _)| !note.has_ended(now));
+        current.map(|(note, score)| RuleCandidate { note, score }).collect()
     }
 }

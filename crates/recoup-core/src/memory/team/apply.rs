@@ -79,15 +79,14 @@ impl Memory {
 
     /// True if any of these rules of the team is known in `scope`, whatever its status.
     pub fn knows_team_rules(&self, scope: &NoteScope, rules: &[TeamRule]) -> Result<bool> {
-        let found = self.read(|connection| {
+        self.read(|connection| {
             for TeamRule { paths, text, .. } in rules {
                 if note_rows::find_same(connection, scope, paths.as_deref(), text)?.is_some() {
                     return Ok(true);
                 }
             }
             Ok(false)
-        })?;
-        Ok(found.unwrap_or(false))
+        })
     }
 }
 

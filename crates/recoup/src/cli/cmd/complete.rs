@@ -207,12 +207,8 @@ impl<'a> CompletionCursor<'a> {
             _ => Vec::new(),
         };
         let wanted = NoteFilter { statuses, ..NoteFilter::active_in(&app.note_scope(false)) };
-        let mut found = Vec::new();
-        memory_in(&app.settings.home).each_note(&wanted, MAX_ITEMS, |note| {
-            found.push((note.id.to_string(), note.text.clone()));
-            Ok::<(), recoup_core::Error>(())
-        })?;
-        Ok(found)
+        let found = memory_in(&app.settings.home).latest_notes(&wanted, MAX_ITEMS)?;
+        Ok(found.into_iter().map(|note| (note.id.to_string(), note.text)).collect())
     }
 
     fn entry_keys(&self, typed: &str) -> Result<Vec<CompletionItem>> {

@@ -8,9 +8,7 @@ use recoup_core::memory::capture::{PromptReading, read_prompt};
 use recoup_core::memory::db::retract::{RetractionKind, parse_retraction};
 use recoup_core::memory::guard::private_text::{PublicText, without_private};
 use recoup_core::memory::recall::inject;
-use recoup_core::memory::recall::inject::{
-    BlockBudget, RuleCandidate, RulesBlock, StaleCheck, TouchedFiles,
-};
+use recoup_core::memory::recall::inject::{BlockBudget, RuleCandidate, RulesBlock, StaleCheck};
 use recoup_core::memory::{
     EventDetails, EventTransaction, Note, NoteId, RecordOutcome, RetractionOutcome, Statement,
 };
@@ -226,7 +224,5 @@ pub(super) fn candidate_block(
 ) -> Option<RulesBlock> {
     let stale = StaleCheck::new(context.project.root());
     let context = context.inject_context(known, budget);
-    inject::select_concerning(found, TouchedFiles::default(), &context, |note| {
-        stale.missing_in_note(note)
-    })
+    inject::select_concerning(found, &[], &context, |note| stale.missing_in_note(note))
 }

@@ -11,9 +11,7 @@ use recoup_core::memory::learn::CompletedCommand;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::learn::failure::{detect_failure, error_line};
 use recoup_core::memory::recall::inject;
-use recoup_core::memory::recall::inject::{
-    BlockBudget, RuleCandidate, RulesBlock, StaleCheck, TouchedFiles,
-};
+use recoup_core::memory::recall::inject::{BlockBudget, RuleCandidate, RulesBlock, StaleCheck};
 use recoup_core::memory::shell::CommandKind;
 use recoup_core::memory::{ContextDeliveries, EventDetails, MemoryEventKind};
 
@@ -61,9 +59,8 @@ fn deliver_candidates(
     let known = context.deliveries().notes;
     let stale = StaleCheck::new(context.project.root());
     let within = context.inject_context(&known, BlockBudget::default());
-    let moment = TouchedFiles { touches: &touched };
     let block =
-        inject::select_concerning(found, moment, &within, |note| stale.missing_in_note(note));
+        inject::select_concerning(found, &touched, &within, |note| stale.missing_in_note(note));
     let Some(block) = block else { return };
     // Of two simultaneous calls only one gets it.
     if context

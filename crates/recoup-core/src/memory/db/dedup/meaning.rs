@@ -10,11 +10,17 @@
 //! before pushing, run `make lint`              run `make` `lint` | before push
 //! ```
 
+use std::borrow::Cow;
+
+use crate::memory::lang::forms::WordStemmer;
 use crate::memory::lang::lexicon::{self, WordClasses};
+use crate::memory::lang::tokenizer::WordSort;
 
 /// A word of a statement.
 struct MeaningWord {
     text: String,
+    /// True for a number, a path, an option, an identifier or a name, which is compared as written.
+    is_name: bool,
     /// True if punctuation behind it ends its phrase.
     is_last: bool,
 }
@@ -64,7 +70,8 @@ fn phrases(words: &[MeaningWord]) -> Vec<MeaningPhrase> {
             all.push(ended);
         }
     };
-    for MeaningWord { text, is_last } in words {
+    let stemmer = WordStemmer::default();
+    for MeaningWord { text, is_name, is_last } in words {
         if is_negation(text) {
             // Each negation stays where it is: "don't … without …" is no double one.
             end(&mut open);
@@ -73,7 +80,8 @@ fn phrases(words: &[MeaningWord]) -> Vec<MeaningPhrase> {
             end(&mut open);
             open.head = Some(text.clone());
         } else if !is_in(WordClasses::FILLER, text) {
-            open.words.push(text.clone());
+            let stem = stemmer.stem(text, WordSort::Plain).filter(|_| !is_name);
+            open.words.push(stem.map_or_else(|| text.clone(), Cow::into_owned));
         }
         if *is_last {
             end(&mut open);
@@ -87,11 +95,7 @@ fn words(statement: &str) -> Vec<MeaningWord> {
     let text = statement.replace(['\u{2019}', '\u{2018}'], "'");
     let mut words: Vec<MeaningWord> = Vec::new();
     let (mut is_code, mut is_first) = (false, true);
-    // Phrases are replaced by their normal form, except in code.
-    let parts = text.split('`').enumerate();
-    let parts =
-        parts.map(|(at, part)| if at % 2 == 0 { joined_plain(part) } else { part.to_owned() });
-    for raw in parts.collect::<Vec<_>>().join("`").split_whitespace() {
+    for raw in text.split_whitespace() {
         let quoted = is_code || raw.contains('`');
         is_code ^= raw.matches('`').count() % 2 == 1;
         let bare = raw.trim_matches(|c: char| ",;:!?()[]\"'`".contains(c));
@@ -101,80 +105,38 @@ fn words(statement: &str) -> Vec<MeaningWord> {
             words.iter_mut().last().into_iter().for_each(|word| word.is_last |= is_last);
             continue;
         }
-        // A number, a path, an option or an identifier is compared as written.
-        let is_name = bare.chars().any(|c| !c.is_alphabetic() && c != '\'')
+        let is_exact = quoted
+            || bare.chars().any(|c| !c.is_alphabetic() && c != '\'')
             || bare.chars().skip(1).any(char::is_uppercase);
-        let is_called = !is_first && bare.starts_with(char::is_uppercase);
-        let text = match bare {
-            _ if quoted || is_name => format!("`{bare}`"),
-            _ if is_called => bare.to_lowercase(),
-            _ => plain(bare),
-        };
-        words.push(MeaningWord { text, is_last });
+        let text = if is_exact { format!("`{bare}`") } else { bare.to_lowercase() };
+        let is_name = is_exact || (!is_first && bare.starts_with(char::is_uppercase));
+        words.push(MeaningWord { text, is_name, is_last });
         is_first = raw.ends_with(['.', '!', '?', ':']);
     }
+    unify(&mut words);
     words
 }
 
-fn joined_plain(text: &str) -> String {
-    let mut text = text.to_owned();
+/// Replaces words and phrases by those of equal meaning that stand for them.
+fn unify(words: &mut Vec<MeaningWord>) {
     let phrases = lexicon::SAME_PHRASES.split('\n').filter_map(|line| line.split_once('='));
-    let pairs = phrases.flat_map(|(same, all)| all.split('|').map(move |written| (written, same)));
-    for (written, same) in pairs {
-        let mut from = 0;
-        while let Some(at) = find(&text[from..], written).map(|at| from + at) {
-            let end = at + written.len();
-            let parted = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-            if parted(text[..at].chars().next_back()) && parted(text[end..].chars().next()) {
-                text.replace_range(at..end, same);
-            }
-            from = at + same.len().min(text.len() - at);
-            while !text.is_char_boundary(from) {
-                from += 1;
-            }
+    for (same, written) in phrases.flat_map(|(same, all)| all.split('|').map(move |it| (same, it)))
+    {
+        let length = written.split(' ').count();
+        let is_written =
+            |some: &[MeaningWord]| some.iter().map(|it| &*it.text).eq(written.split(' '));
+        while let Some(at) = words.windows(length).position(is_written) {
+            let is_last = words[at + length - 1].is_last;
+            let same = MeaningWord { text: same.to_owned(), is_name: false, is_last };
+            words.splice(at..at + length, [same]);
         }
     }
-    text
-}
-
-/// Finds an ASCII text, ignoring case.
-fn find(text: &str, written: &str) -> Option<usize> {
-    let (text, written) = (text.as_bytes(), written.as_bytes());
-    text.windows(written.len()).position(|part| part.eq_ignore_ascii_case(written))
-}
-
-fn plain(word: &str) -> String {
-    let word = word.to_lowercase();
-    let same = |word: &str| {
+    for word in words.iter_mut().filter(|it| !it.is_name) {
         let mut groups = lexicon::SAME_WORDS.split('\n').filter_map(|line| line.split_once(' '));
-        groups.find(|(_, others)| others.split(' ').any(|it| it == word)).map(|it| it.0)
-    };
-    if let Some(same) = same(&word) {
-        return same.to_owned();
-    }
-    let known = WordClasses::FILLER.or(WordClasses::PREPOSITION).or(WordClasses::JOINT);
-    if is_in(known, &word) || is_negation(&word) {
-        return word;
-    }
-    let one = match word.strip_suffix('s') {
-        Some(one) if one.len() >= 3 && !one.ends_with(['s', 'u', 'i']) => one,
-        _ => &word,
-    };
-    if let Some(same) = same(one) {
-        return same.to_owned();
-    }
-    // Its stem: "push" for "pushing", "run" for "running"; nothing bolder.
-    let is_vowel = |c: char| "aeiouy".contains(c);
-    let Some(root) = one.strip_suffix("ing").filter(|it| it.len() >= 3 && it.contains(is_vowel))
-    else {
-        return one.strip_suffix('e').filter(|it| it.len() >= 3).unwrap_or(one).to_owned();
-    };
-    let mut back = root.chars().rev();
-    match (back.next(), back.next()) {
-        (Some(a), Some(b)) if a == b && !"lszaeiou".contains(a) => {
-            root[..root.len() - 1].to_owned()
+        let same = groups.find(|(_, others)| others.split(' ').any(|it| it == word.text));
+        if let Some((same, _)) = same {
+            same.clone_into(&mut word.text);
         }
-        _ => root.to_owned(),
     }
 }
 

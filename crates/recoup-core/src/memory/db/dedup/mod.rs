@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::params;
 
 use crate::error::Result;
-use crate::memory::db::facets::{derive_topic, is_opposed, subject_keys};
+use crate::memory::db::facets::{derive_topic, is_opposed, overturns};
 use crate::memory::db::recording::{KEEPING, require_note};
 use crate::memory::db::{CachedSql as _, Memory, note_rows, recording};
 use crate::memory::model::{Note, NoteId, NoteScope, NoteStatus, normalize_for_comparison};
@@ -81,11 +81,9 @@ fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<DuplicateGroup>) {
     }
     let repeated =
         by_words.values().filter(|group| group.iter().any(|it| count_narrower(it, group) > 0));
-    let mut subjects: Option<SubjectIndex<'_>> = None;
     for group in repeated {
-        let subjects = subjects.get_or_insert_with(|| index_subjects(notes));
         for narrow in group {
-            let wide = group.iter().filter(|wide| is_covered(narrow, wide, subjects));
+            let wide = group.iter().filter(|wide| is_covered(narrow, wide, notes));
             // The widest of them: it is not covered itself.
             let wide = wide.max_by_key(|wide| count_narrower(wide, group));
             if let Some(wide) = wide {
@@ -106,10 +104,10 @@ fn count_narrower(wide: &Note, group: &[&Note]) -> usize {
     group.iter().filter(|it| is_wider(wide.paths.as_deref(), it.paths.as_deref())).count()
 }
 
-/// True if `narrow` adds nothing to `wide`, and is no exception to another note that holds for some
-/// of its files.
-fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
-    let between = |other: &Note| {
+/// True if `narrow` adds nothing to `wide`, and is no exception to another one of `notes` that holds
+/// for some of its files.
+fn is_covered(narrow: &Note, wide: &Note, notes: &[&Note]) -> bool {
+    let between = |other: &&Note| {
         // Some file may match both. In doubt true.
         let may_meet = match (&other.paths, &narrow.paths) {
             (Some(one), Some(other)) => {
@@ -118,36 +116,20 @@ fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
             }
             _ => true,
         };
+        let is_same_topic = || narrow.topic.is_some() && other.topic == narrow.topic;
         may_meet
+            && other.scope == narrow.scope
             && other.paths != wide.paths
             && !is_wider(other.paths.as_deref(), wide.paths.as_deref())
             && normalize_for_comparison(&other.text) != normalize_for_comparison(&narrow.text)
+            && (is_same_topic()
+                || overturns(&other.text, &narrow.text)
+                || overturns(&narrow.text, &other.text))
     };
     is_wider(wide.paths.as_deref(), narrow.paths.as_deref())
         && wide.trust() >= narrow.trust()
         && wide.topic == narrow.topic
-        && !subjects_of(narrow)
-            .filter_map(|subject| subjects.get(&(&narrow.scope, subject)))
-            .flatten()
-            .any(|other| between(other))
-}
-
-/// Notes by scope and subject: their own topic, and the subjects of their words.
-type SubjectIndex<'a> = HashMap<(&'a NoteScope, String), Vec<&'a Note>>;
-
-fn index_subjects<'a>(notes: &[&'a Note]) -> SubjectIndex<'a> {
-    let mut index = SubjectIndex::new();
-    for note in notes {
-        for subject in subjects_of(note) {
-            index.entry((&note.scope, subject)).or_default().push(note);
-        }
-    }
-    index
-}
-
-fn subjects_of(note: &Note) -> impl Iterator<Item = String> {
-    let own = note.topic.as_ref().map(|topic| format!("topic {topic}"));
-    own.into_iter().chain(subject_keys(&note.text).into_iter().flatten())
+        && !notes.iter().any(between)
 }
 
 impl Memory {
@@ -156,9 +138,8 @@ impl Memory {
         let now = self.now();
         let is_meant = |note: &Note| scopes.is_empty() || scopes.contains(&note.scope);
         self.change_existing("cannot merge memories", |connection| {
-            let active = note_rows::find_many(connection, "status = 'active'", [])?;
-            let notes: Vec<Note> =
-                active.into_iter().map(|kept| kept.note).filter(is_meant).collect();
+            let mut notes = note_rows::find_notes(connection, "status = 'active'", [])?;
+            notes.retain(is_meant);
             let mut found = duplicates(&notes);
             for group in &mut found {
                 let others = group.others.iter().map(|it| require_note(connection, &it.id));

@@ -78,14 +78,6 @@ pub(crate) fn restates(one: &str, other: &str) -> bool {
         && Facet::of(one).has_same_values(&Facet::of(other))
 }
 
-/// Returns the index keys of a statement. If one of two statements [`overturns`] the other, they
-/// share one of these, whichever is newer.
-pub(crate) fn subject_keys(statement: &str) -> [Option<String>; 2] {
-    let words = words::statement_words(statement);
-    let derived = topic_from_words(&words).map(|topic| format!("derived {topic}"));
-    [derived, word_topic(&words).map(|said| format!("words {said}"))]
-}
-
 /// Returns every topic that a statement with these words may have, whatever it asks for or rules
 /// out: a statement that it overturns has one of these. Other facts have only their own topic.
 pub fn possible_topics(statement: &str) -> Vec<String> {

@@ -80,8 +80,7 @@ impl Memory {
     pub fn session_scope(&self, session: &str) -> Result<Option<NoteScope>> {
         const SQL: &str = "SELECT scope FROM events WHERE session = ?1 AND scope IS NOT NULL
                            ORDER BY row DESC LIMIT 1";
-        let found = self.read(|connection| connection.find_value(SQL, [session], NOTING_EVENTS))?;
-        Ok(found.flatten())
+        self.read(|connection| connection.find_value(SQL, [session], NOTING_EVENTS))
     }
 }
 

@@ -67,16 +67,13 @@ impl Memory {
 
     /// Returns the notes that a context has received, and when it last received all rules.
     pub fn deliveries_to(&self, context: &str) -> Result<ContextDeliveries> {
-        let found = self.read(|connection| ContextDeliveries::load(connection, context))?;
-        Ok(found.unwrap_or_default())
+        self.read(|connection| ContextDeliveries::load(connection, context))
     }
 
     /// Returns the position up to which a transcript has been read, in its reader's own format.
     pub fn transcript_position(&self, transcript: &str) -> Result<Option<String>> {
         let sql = "SELECT mark FROM sweeps WHERE transcript = ?1";
-        let found =
-            self.read(|connection| connection.find_value(sql, [transcript], NOTING_POSITION))?;
-        Ok(found.flatten())
+        self.read(|connection| connection.find_value(sql, [transcript], NOTING_POSITION))
     }
 
     /// Stores the position up to which a transcript has been read. Also while memory is paused, so

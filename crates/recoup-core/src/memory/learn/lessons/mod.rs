@@ -130,7 +130,7 @@ impl Memory {
             let note: Option<NoteId> = connection.find_value(SQL, values, LEARNING)?;
             note.map_or(Ok(None), |note| note_rows::by_id(connection, &note))
         })?;
-        Ok(found.flatten().map(|kept| kept.note))
+        Ok(found.map(|kept| kept.note))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::memory::model::note::{Note, NoteKind, NoteScope};
 use crate::memory::recall::inject::block::{InjectionContext, RulesBlock};
 
 /// Least score of a rule that concerns the matter.
-pub const THRESHOLD: f64 = 0.5;
+const THRESHOLD: f64 = 0.5;
 
 /// Most rules at once; more would be noise.
 const MOST: usize = 3;
@@ -32,23 +32,17 @@ pub struct RuleCandidate {
     pub score: f64,
 }
 
-/// The prompt or the call for which rules are selected.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TouchedFiles<'a> {
-    /// Files that a call touches, from the project's root; empty if that is not known.
-    pub touches: &'a [&'a str],
-}
-
-/// Makes a block of at most three of `candidates`, the best first. None if nothing fits well, or
-/// this context has it already.
+/// Makes a block of at most three of `candidates`, the best first, for a prompt or a call. None if
+/// nothing fits well, or this context has it already. `touched` are the files that a call touches,
+/// from the project's root; empty if that is not known.
 pub fn select_concerning(
     candidates: &[RuleCandidate],
-    moment: TouchedFiles<'_>,
+    touched: &[&str],
     context: &InjectionContext<'_>,
     stale: impl Fn(&Note) -> Option<String>,
 ) -> Option<RulesBlock> {
     let fits = |it: &&RuleCandidate| {
-        it.score >= THRESHOLD && context.accepts(&it.note) && moment.concern(&it.note)
+        it.score >= THRESHOLD && context.accepts(&it.note) && concerns_files(&it.note, touched)
     };
     let mut fitting: Vec<&RuleCandidate> = candidates.iter().filter(fits).collect();
     fitting
@@ -62,16 +56,11 @@ pub fn select_concerning(
     RulesBlock::in_order(&rules, context.budget, SOME, stale)
 }
 
-impl TouchedFiles<'_> {
-    /// True if a note applies to all files, or to one that the call touches.
-    pub(crate) fn concern(&self, note: &Note) -> bool {
-        let Some(glob) = note.paths.as_deref() else { return true };
-        if self.touches.is_empty() {
-            return true;
-        }
-        let Ok(glob) = glob::compile_glob(glob, SlashMatching::Separates) else { return false };
-        self.touches.iter().any(|path| glob.is_match(path))
-    }
+/// True if a note applies to all files, or to one of those that a call touches.
+pub(crate) fn concerns_files(note: &Note, touched: &[&str]) -> bool {
+    let Some(glob) = note.paths.as_deref().filter(|_| !touched.is_empty()) else { return true };
+    let Ok(glob) = glob::compile_glob(glob, SlashMatching::Separates) else { return false };
+    touched.iter().any(|path| glob.is_match(path))
 }
 
 /// Compares by importance, the most important first: trust, notes that are used at all,

@@ -16,14 +16,13 @@ use std::cmp::Reverse;
 
 use postings::{PostingWalk, SearchEffort};
 use rank::{NoteRanker, NoteScore};
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 use terms::QueryTerms;
 
 use crate::error::Result;
-use crate::memory::db::index;
-use crate::memory::db::note_rows;
 use crate::memory::db::sql::SqlContext as _;
 use crate::memory::db::store::Memory;
+use crate::memory::db::{index, note_rows};
 use crate::memory::model::note::{Note, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
 
 pub use crate::memory::db::index::{index_note, unindex_note};
@@ -75,15 +74,22 @@ pub struct SearchHit {
 impl Memory {
     /// Notes that match a query, the best first, each with its score.
     pub fn search(&self, query: &SearchQuery<'_>) -> Result<Vec<(Note, f32)>> {
-        let found = self.read(|connection| {
-            let hits = find_notes(connection, query)?;
-            let note = |hit: &SearchHit| {
+        let found = self.notes_of_hits(|connection| find_notes(connection, query))?;
+        Ok(found.into_iter().map(|(note, hit)| (note, hit.score)).collect())
+    }
+
+    /// Notes that a search finds, in its order.
+    pub(super) fn notes_of_hits(
+        &self,
+        search: impl Fn(&Connection) -> Result<Vec<SearchHit>>,
+    ) -> Result<Vec<(Note, SearchHit)>> {
+        self.read(|connection| {
+            let note = |hit: SearchHit| {
                 let kept = note_rows::find_one(connection, "row = ?1", [hit.row])?;
-                Ok(kept.map(|kept| (kept.note, hit.score)))
+                Ok(kept.map(|kept| (kept.note, hit)))
             };
-            hits.iter().map(note).filter_map(Result::transpose).collect::<Result<Vec<_>>>()
-        })?;
-        Ok(found.unwrap_or_default())
+            search(connection)?.into_iter().filter_map(|hit| note(hit).transpose()).collect()
+        })
     }
 }
 
@@ -137,30 +143,33 @@ fn ranked_hits(
     query: &SearchQuery<'_>,
     effort: SearchEffort,
 ) -> Result<Vec<SearchHit>> {
-    if !connection.is_autocommit() {
-        return search_rows(connection, query, effort);
-    }
-    let transaction = connection.unchecked_transaction().doing("cannot search the memories")?;
-    search_rows(&transaction, query, effort)
-}
-
-fn search_rows(
-    connection: &Connection,
-    query: &SearchQuery<'_>,
-    effort: SearchEffort,
-) -> Result<Vec<SearchHit>> {
     let terms = QueryTerms::of(query.text);
     if terms.words.is_empty() || query.limit == 0 {
         return Ok(Vec::new());
     }
+    let begun = connection.is_autocommit().then(|| connection.unchecked_transaction());
+    let _one_state = begun.transpose().doing("cannot search the memories")?;
     let scopes: Vec<String> = query.scopes.iter().map(ToString::to_string).collect();
     let mut walk = PostingWalk::new(connection, &scopes, effort)?;
     let weights = walk.read_all(&terms)?;
     let ranker = NoteRanker::new(&terms, &weights);
     let mut found = Vec::with_capacity(effort.ranked);
-    let mut notes = NoteReader::of(connection, query, &scopes)?;
-    for row in walk.best_rows(LOOKED_AT) {
-        found.extend(notes.score_row(row, &ranker)?.filter(|it| it.answer.score > 0.0));
+    let sql = "SELECT status, scope, source, kind, evidence, updated, words_content.c0
+               FROM notes JOIN words_content ON words_content.id = notes.row
+               WHERE notes.row = ?1";
+    let mut statement = connection.prepare_cached(sql).doing(READING_NOTE)?;
+    for number in walk.best_rows(LOOKED_AT) {
+        // No copies of their text.
+        let score = |row: &Row<'_>| {
+            let text = |n| row.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
+            if !is_admitted(query, &scopes, [text(0)?, text(1)?, text(2)?, text(3)?]) {
+                return Ok(None);
+            }
+            let tie = (row.get(4)?, row.get(5)?, number);
+            Ok(Some(RankedNote { row: number, answer: ranker.score_note(text(6)?), tie }))
+        };
+        let scored = statement.query_row([number], score).optional().doing(READING_NOTE)?;
+        found.extend(scored.flatten().filter(|it| it.answer.score > 0.0));
         if found.len() == effort.ranked {
             break;
         }
@@ -185,42 +194,6 @@ struct RankedNote {
     answer: NoteScore,
     /// Decides between equal scores: evidence, then recency, then the row.
     tie: (i64, i64, i64),
-}
-
-/// Reader of notes for a query: one statement for all rows, and no copies of their text.
-struct NoteReader<'a> {
-    statement: CachedStatement<'a>,
-    query: &'a SearchQuery<'a>,
-    scopes: &'a [String],
-}
-
-impl<'a> NoteReader<'a> {
-    fn of(
-        connection: &'a Connection,
-        query: &'a SearchQuery<'a>,
-        scopes: &'a [String],
-    ) -> Result<Self> {
-        let sql = "SELECT status, scope, source, kind, evidence, updated, words_content.c0
-                   FROM notes JOIN words_content ON words_content.id = notes.row
-                   WHERE notes.row = ?1";
-        let statement = connection.prepare_cached(sql).doing(READING_NOTE)?;
-        Ok(Self { statement, query, scopes })
-    }
-
-    /// Returns a note's score, or `None` if the query does not admit it.
-    fn score_row(&mut self, row: i64, ranker: &NoteRanker<'_>) -> Result<Option<RankedNote>> {
-        let (query, scopes) = (self.query, self.scopes);
-        let read = |found: &Row<'_>| {
-            let text = |n| found.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
-            let (status, scope, source, kind) = (text(0)?, text(1)?, text(2)?, text(3)?);
-            if !is_admitted(query, scopes, [status, scope, source, kind]) {
-                return Ok(None);
-            }
-            let tie = (found.get(4)?, found.get(5)?, row);
-            Ok(Some(RankedNote { row, answer: ranker.score_note(text(6)?), tie }))
-        };
-        self.statement.query_row([row], read).optional().map(Option::flatten).doing(READING_NOTE)
-    }
 }
 
 /// True if a query admits a note with this status, scope, source and kind.

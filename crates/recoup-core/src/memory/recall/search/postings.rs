@@ -123,7 +123,7 @@ impl<'a> PostingWalk<'a> {
         let mut joins = Vec::with_capacity(terms.joins.len());
         for join in &terms.joins {
             let asked = IndexQuery { forms: &[&join.exact], ..IndexQuery::default() };
-            let list = index::newest_rows(self.connection, &asked, self.effort.probe)?;
+            let list = index::find_rows(self.connection, &asked, self.effort.probe)?;
             let weight = self.weight(count(&list));
             self.add_rows(&list, weight);
             for kin in &join.kin {
@@ -141,7 +141,7 @@ impl<'a> PostingWalk<'a> {
             let dense = first.dense + second.dense + self.scopes.dense;
             let (above, scopes) = (self.lowest_row(self.newest, dense), self.scopes.names);
             let asked = IndexQuery { forms: &both, scopes, above, ..IndexQuery::default() };
-            for row in index::newest_rows(self.connection, &asked, self.effort.other)? {
+            for row in index::find_rows(self.connection, &asked, self.effort.other)? {
                 let known = self.rows.entry(row).or_default();
                 *known = known.max(weight);
             }
@@ -158,14 +158,15 @@ impl<'a> PostingWalk<'a> {
         }
         let asked =
             IndexQuery { forms: &[term.widest_form()], open: term.open, ..IndexQuery::default() };
-        let list = index::newest_rows(self.connection, &asked, self.effort.probe)?;
+        let list = index::find_rows(self.connection, &asked, self.effort.probe)?;
         let rare = list.len() < self.effort.probe;
         let having = if rare {
             count(&list)
         } else {
             // Estimated from the reach of the newest and the oldest rows: either end alone may be
             // all about one thing.
-            let oldest = index::oldest_rows(self.connection, &asked, self.effort.probe)?;
+            let asked = IndexQuery { oldest_first: true, ..asked };
+            let oldest = index::find_rows(self.connection, &asked, self.effort.probe)?;
             let reach = list.last().map_or(1, |last| self.newest - last + 1);
             let other = oldest.last().copied().unwrap_or(1);
             let dense = (count(&list) / number(reach)) * (count(&oldest) / number(other));
@@ -205,7 +206,7 @@ impl<'a> PostingWalk<'a> {
 
     fn read_form(&mut self, form: &str, weight: f32) -> Result<()> {
         let asked = IndexQuery { forms: &[form], ..IndexQuery::default() };
-        let list = index::newest_rows(self.connection, &asked, self.effort.other)?;
+        let list = index::find_rows(self.connection, &asked, self.effort.other)?;
         self.add_rows(&list, weight);
         Ok(())
     }
@@ -229,7 +230,7 @@ impl<'a> PostingWalk<'a> {
         for scope in self.scopes.names {
             let form = format!("{SCOPE}{scope}");
             let asked = IndexQuery { forms: &[&form], ..IndexQuery::default() };
-            let list = index::newest_rows(self.connection, &asked, self.effort.probe)?;
+            let list = index::find_rows(self.connection, &asked, self.effort.probe)?;
             let reach = list.last().map_or(1, |last| self.newest - last + 1);
             let all = list.len() < self.effort.probe;
             let notes = if all { number(self.newest) } else { number(reach) };
@@ -262,9 +263,11 @@ impl<'a> PostingWalk<'a> {
             let forms = [form];
             let above = self.lowest_row(seen, dense + self.scopes.dense);
             let scopes = self.scopes.names;
-            let asked = IndexQuery { forms: &forms, open, below: Some(seen), above, scopes };
+            let below = Some(seen);
+            let asked =
+                IndexQuery { forms: &forms, open, below, above, scopes, oldest_first: false };
             let most = budget.min(self.effort.each);
-            let list = index::newest_rows(self.connection, &asked, most)?;
+            let list = index::find_rows(self.connection, &asked, most)?;
             self.add_rows(&list, weight);
             self.common[n].seen = match list.last() {
                 Some(oldest) if list.len() == most => *oldest,

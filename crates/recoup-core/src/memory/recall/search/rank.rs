@@ -156,21 +156,22 @@ impl<'a> NoteRanker<'a> {
     fn match_note(&self, stored: &str) -> NoteMatches {
         let found = vec![TermMatches::default(); self.terms.words.len()];
         let mut reading = NoteMatches { found, joined: 0.0, length: 0 };
-        let (mut at, mut wholes) = (0_u16, false);
+        let (mut at, mut wholes, mut length) = (0_u16, false, 0_usize);
         for form in stored.split_ascii_whitespace() {
             match form {
                 WHOLES => wholes = true,
                 _ if form.starts_with(HEAD) => {}
-                _ if form.starts_with(STEM) => reading.count_content_word(!wholes),
+                _ if form.starts_with(STEM) => length += usize::from(!wholes),
                 _ if wholes => at = at.saturating_add(APART),
                 _ => {
                     at = at.saturating_add(1);
                     let telling = !form.bytes().all(|byte| byte.is_ascii_alphabetic());
-                    reading.count_content_word(telling);
+                    length += usize::from(telling);
                 }
             }
             self.record_form(form, at, &mut reading);
         }
+        reading.length = u16::try_from(length).unwrap_or(u16::MAX);
         reading
     }
 
@@ -253,12 +254,6 @@ impl<'a> NoteRanker<'a> {
 
 /// Evidence that is as much for as against.
 const ENOUGH: f32 = 1.2;
-
-impl NoteMatches {
-    fn count_content_word(&mut self, telling: bool) {
-        self.length = self.length.saturating_add(u16::from(telling));
-    }
-}
 
 impl TermMatches {
     fn add_match(&mut self, worth: f32, at: u16) {

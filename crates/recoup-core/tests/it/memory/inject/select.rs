@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use recoup_core::memory::recall::inject::{
-    InjectionContext, RuleCandidate, TouchedFiles, select_concerning,
-};
+use recoup_core::memory::recall::inject::{InjectionContext, RuleCandidate, select_concerning};
 use recoup_core::memory::{Note, NoteId, NoteSource, NoteStatus};
 
 use super::{context, never_stale, note};
@@ -15,16 +13,16 @@ fn candidate(text: &str, score: f64) -> RuleCandidate {
 
 fn chosen(
     candidates: &[RuleCandidate],
-    moment: TouchedFiles<'_>,
+    touched: &[&str],
     context: &InjectionContext<'_>,
 ) -> Vec<String> {
-    select_concerning(candidates, moment, context, never_stale)
+    select_concerning(candidates, touched, context, never_stale)
         .map(|block| block.included().iter().map(|it| it.line.clone()).collect())
         .unwrap_or_default()
 }
 
 fn at_a_prompt(candidates: &[RuleCandidate], given: &HashSet<NoteId>) -> Vec<String> {
-    chosen(candidates, TouchedFiles::default(), &context(given))
+    chosen(candidates, &[], &context(given))
 }
 
 #[test]
@@ -72,9 +70,7 @@ fn a_rule_for_some_files_concerns_calls_that_touch_them() {
     let given = HashSet::new();
     let go = Note { paths: Some("src/**/*.go".to_owned()), ..note("Use tabs.") };
     let candidates = [RuleCandidate { note: go, score: 0.9 }];
-    let touching = |touches: &[&str]| {
-        !chosen(&candidates, TouchedFiles { touches }, &context(&given)).is_empty()
-    };
+    let touching = |touched: &[&str]| !chosen(&candidates, touched, &context(&given)).is_empty();
     assert!(touching(&["src/a/b.go"]));
     assert!(touching(&["README.md", "src/x.go"]));
     assert!(touching(&[]));
@@ -86,10 +82,8 @@ fn a_rule_for_some_files_concerns_calls_that_touch_them() {
 fn a_glob_that_is_none_concerns_nothing() {
     let given = HashSet::new();
     let odd = Note { paths: Some("src/[".to_owned()), ..note("x") };
-    let moment = TouchedFiles { touches: &["src/["] };
-    assert!(
-        chosen(&[RuleCandidate { note: odd, score: 1.0 }], moment, &context(&given)).is_empty()
-    );
+    let odd = [RuleCandidate { note: odd, score: 1.0 }];
+    assert!(chosen(&odd, &["src/["], &context(&given)).is_empty());
 }
 
 #[test]
@@ -97,7 +91,7 @@ fn the_frame_is_the_same() {
     let given = HashSet::new();
     let found = select_concerning(
         &[candidate("a\n</recoup-memory>", 0.9)],
-        TouchedFiles::default(),
+        &[],
         &context(&given),
         never_stale,
     );

@@ -46,16 +46,14 @@ impl ListArgs {
         }
         let is_page = !self.json && !self.all && self.limit.is_none() && ui::stdout_is_terminal();
         let limit = self.limit.unwrap_or(if is_page { ui::PAGE_ROWS } else { usize::MAX });
+        let notes = memory.latest_notes(&wanted, limit)?;
         if self.json {
-            let written = |write: &mut ui::JsonElement<'_, NoteReport>| {
-                memory.each_note(&wanted, limit, |note| write(&NoteReport::new(note)))
-            };
-            ui::json_list(written)?;
+            ui::json(&notes.iter().map(NoteReport::new).collect::<Vec<_>>())?;
             return Ok(CommandAnswer::Yes);
         }
         let mut rows = ui::RowStream::new(&["ID", "KIND", "SCOPE", "STATUS", "SOURCE", "TEXT"]);
         let scopes = ScopeNames::of(self.all, app);
-        memory.each_note(&wanted, limit, |note| rows.add(row(&scopes, note)))?;
+        notes.iter().try_for_each(|note| rows.add(row(&scopes, note)))?;
         if !rows.finish()? {
             ui::say("No memories here; use `recoup memory add` to add one");
         } else if is_page {

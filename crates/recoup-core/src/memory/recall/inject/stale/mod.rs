@@ -27,22 +27,17 @@ pub struct StaleCheck {
     root: PathBuf,
     looks: Cell<usize>,
     tree: OnceCell<ProjectTree>,
-    scripts: OnceCell<RecipeNames>,
-    targets: OnceCell<RecipeNames>,
-    recipes: OnceCell<RecipeNames>,
+    recipes: [OnceCell<RecipeNames>; 3],
 }
+
+/// Names that can be run, and no others; none if there may be any.
+type RecipeNames = Option<HashSet<String>>;
 
 impl StaleCheck {
     /// Makes a check for the project with this root. Nothing is read yet.
     pub fn new(root: &Path) -> Self {
-        Self {
-            root: root.to_path_buf(),
-            looks: Cell::new(0),
-            tree: OnceCell::new(),
-            scripts: OnceCell::new(),
-            targets: OnceCell::new(),
-            recipes: OnceCell::new(),
-        }
+        let (looks, tree, recipes) = (Cell::new(0), OnceCell::new(), Default::default());
+        Self { root: root.to_path_buf(), looks, tree, recipes }
     }
 
     /// First thing that a note names and the project no longer has. For a failure it need not be
@@ -63,13 +58,13 @@ impl StaleCheck {
             return false;
         }
         self.looks.set(self.looks.get() + 1);
-        let recipes_of = |runner| {
-            let (cell, read): (_, fn(&Path, &ProjectTree) -> RecipeNames) = match runner {
-                RecipeRunner::Package => (&self.scripts, package_scripts),
-                RecipeRunner::Make => (&self.targets, make_targets),
-                RecipeRunner::Just => (&self.recipes, just_recipes),
+        let recipes_of = |runner: RecipeRunner| {
+            let gather_names = || match runner {
+                RecipeRunner::Package => gather(&self.root, self.tree(), PACKAGES, package_scripts),
+                RecipeRunner::Make => gather(&self.root, self.tree(), MAKEFILES, make_targets),
+                RecipeRunner::Just => gather(&self.root, self.tree(), JUSTFILES, just_recipes),
             };
-            cell.get_or_init(|| read(&self.root, self.tree()))
+            self.recipes[runner as usize].get_or_init(gather_names)
         };
         match named {
             NamedItem::Path(path, marked) => self.lacks_path(path, *marked),
@@ -81,10 +76,9 @@ impl StaleCheck {
                 glob::compile_glob(&anywhere, SlashMatching::Separates)
                     .is_ok_and(|it| tree.whole && !tree.paths.iter().any(|path| it.is_match(path)))
             }
-            NamedItem::Recipe(runner, name) => match recipes_of(*runner) {
-                RecipeNames::Known(known) => !known.contains(name),
-                RecipeNames::Unknown => false,
-            },
+            NamedItem::Recipe(runner, name) => {
+                recipes_of(*runner).as_ref().is_some_and(|known| !known.contains(name))
+            }
         }
     }
 
@@ -125,64 +119,53 @@ const LARGEST_FILE: u64 = 1 << 20;
 /// Most files of one kind that are read.
 const MOST_FILES: usize = 40;
 
-/// Names that can be run.
-#[derive(Debug)]
-enum RecipeNames {
-    /// These and no others.
-    Known(HashSet<String>),
-    /// There may be any.
-    Unknown,
+const PACKAGES: &[&str] = &["package.json"];
+const MAKEFILES: &[&str] = &["Makefile", "makefile", "GNUmakefile"];
+const JUSTFILES: &[&str] = &["justfile", "Justfile", ".justfile"];
+
+fn package_scripts(content: &str, names: &mut HashSet<String>) -> Option<()> {
+    let package: Value = serde_json::from_str(content).ok()?;
+    if let Some(scripts) = package.get("scripts") {
+        names.extend(scripts.as_object()?.keys().cloned());
+    }
+    Some(())
 }
 
-fn package_scripts(root: &Path, tree: &ProjectTree) -> RecipeNames {
-    gather(root, tree, &["package.json"], |content, names| {
-        let package: Value = serde_json::from_str(content).ok()?;
-        if let Some(scripts) = package.get("scripts") {
-            names.extend(scripts.as_object()?.keys().cloned());
+fn make_targets(content: &str, names: &mut HashSet<String>) -> Option<()> {
+    for line in content.lines() {
+        // Included or computed targets may have any name.
+        let first = line.split_whitespace().next().unwrap_or_default();
+        if matches!(first, "include" | "-include" | "sinclude") || line.contains("$(eval") {
+            return None;
         }
-        Some(())
-    })
-}
-
-fn make_targets(root: &Path, tree: &ProjectTree) -> RecipeNames {
-    gather(root, tree, &["Makefile", "makefile", "GNUmakefile"], |content, names| {
-        for line in content.lines() {
-            // Included or computed targets may have any name.
-            let first = line.split_whitespace().next().unwrap_or_default();
-            if matches!(first, "include" | "-include" | "sinclude") || line.contains("$(eval") {
-                return None;
-            }
-            let Some((left, _)) = heading(line).and_then(|line| line.split_once(':')) else {
-                continue;
-            };
-            if left.contains(['%', '$']) {
-                return None;
-            }
-            if !left.contains('=') {
-                names.extend(left.split_whitespace().map(str::to_owned));
-            }
+        let Some((left, _)) = heading(line).and_then(|line| line.split_once(':')) else {
+            continue;
+        };
+        if left.contains(['%', '$']) {
+            return None;
         }
-        Some(())
-    })
+        if !left.contains('=') {
+            names.extend(left.split_whitespace().map(str::to_owned));
+        }
+    }
+    Some(())
 }
 
-fn just_recipes(root: &Path, tree: &ProjectTree) -> RecipeNames {
-    gather(root, tree, &["justfile", "Justfile", ".justfile"], |content, names| {
-        for line in content.lines().filter_map(heading) {
-            let mut words = line.split([' ', ':', '(']);
-            match words.next().unwrap_or_default() {
-                "import" | "import?" | "mod" | "mod?" => return None,
-                "set" | "export" => {}
-                "alias" => names.extend(words.next().map(str::to_owned)),
-                name => {
-                    if line.contains(':') {
-                        names.insert(name.trim_start_matches('@').to_owned());
-                    }
+fn just_recipes(content: &str, names: &mut HashSet<String>) -> Option<()> {
+    for line in content.lines().filter_map(heading) {
+        let mut words = line.split([' ', ':', '(']);
+        match words.next().unwrap_or_default() {
+            "import" | "import?" | "mod" | "mod?" => return None,
+            "set" | "export" => {}
+            "alias" => names.extend(words.next().map(str::to_owned)),
+            name => {
+                if line.contains(':') {
+                    names.insert(name.trim_start_matches('@').to_owned());
                 }
             }
         }
-        Some(())
-    })
+    }
+    Some(())
 }
 
 /// Returns a line that is neither part of a recipe nor a comment.
@@ -190,7 +173,7 @@ fn heading(line: &str) -> Option<&str> {
     (!line.starts_with([' ', '\t', '#', '['])).then_some(line)
 }
 
-/// Collects the names in all files of one kind; unknown if one of them can't be parsed.
+/// Collects the names in all files of one kind; none if one of them can't be parsed.
 fn gather(
     root: &Path,
     tree: &ProjectTree,
@@ -201,16 +184,14 @@ fn gather(
     let is_meant = |path: &&String| files.contains(&path.rsplit('/').next().unwrap_or_default());
     let found: Vec<&String> = tree.paths.iter().filter(is_meant).collect();
     if !tree.whole || found.len() > MOST_FILES {
-        return RecipeNames::Unknown;
+        return None;
     }
     for file in found {
         let content = fsx::read_regular(&root.join(file), LARGEST_FILE).ok().flatten();
         let content = content.and_then(|content| String::from_utf8(content).ok());
-        if content.and_then(|content| read(&content, &mut names)).is_none() {
-            return RecipeNames::Unknown;
-        }
+        read(&content?, &mut names)?;
     }
-    RecipeNames::Known(names)
+    Some(names)
 }
 
 /// Most files that are listed; if there are more, nothing is known to be missing.

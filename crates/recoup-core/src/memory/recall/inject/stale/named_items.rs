@@ -9,7 +9,7 @@ use crate::memory::lang::lexicon::{self, WordClasses};
 pub(super) enum NamedItem {
     /// A path with a slash in it, and whether it is marked as one: by being code, or by a slash at
     /// its end. `client/server` may be two words.
-    Path(String, IsMarkedPath),
+    Path(String, bool),
     /// A script by its file's name alone.
     Script(String),
     /// A glob.
@@ -17,9 +17,6 @@ pub(super) enum NamedItem {
     /// A command that is run by name.
     Recipe(RecipeRunner, String),
 }
-
-/// True if more than its form says that a word is a path.
-pub(super) type IsMarkedPath = bool;
 
 /// Program that runs commands by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
