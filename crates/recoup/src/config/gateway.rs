@@ -319,7 +319,10 @@ fn read_upstreams(
             match entry.as_str() {
                 "url" => match reader.text(&key, node, "a URL").map(|it| BaseUrl::parse(&it)) {
                     Some(Ok(url)) => (upstream.url, has_url) = (url, true),
-                    Some(Err(error)) => reader.add(&key, node, error.to_string()),
+                    Some(Err(error)) => {
+                        has_url = true;
+                        reader.add(&key, node, error.to_string());
+                    }
                     None => {}
                 },
                 "api" => match reader.text(&key, node, "anthropic or openai") {

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
@@ -15,7 +16,7 @@ use recoup_core::cache::{FillOutcome, FillRefusal, Outcome, Permit};
 use recoup_core::entry::{Entry, ProductionCost};
 use recoup_core::key::{EntryId, Kind};
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::assemble::assemble_stream;
 use super::decoder::PieceDecoder;
@@ -27,6 +28,9 @@ use super::shared_response::{
 };
 use super::upstream::{Upstream, UpstreamBody, end_to_end};
 use super::{Gateway, LiveSettings};
+
+/// Reason to ask in spite of an entry.
+const DAMAGED: &str = "the stored answer is damaged";
 
 /// Answers that are on their way, by entry.
 #[derive(Debug, Default)]
@@ -107,11 +111,15 @@ impl Gateway {
         let found = spawn_blocking(move || cache.lookup(&asked.lookup())).await;
         let flight = FlightRun { gateway: &self, live: &live, plan: &plan, outgoing: &outgoing };
         match found {
-            Ok(Ok(Outcome::Hit(entry))) if flight.serve(&entry, CacheStatus::Hit, &shared) => {}
-            Ok(Ok(Outcome::Stale(entry, permit)))
-                if flight.serve(&entry, CacheStatus::Stale, &shared) =>
-            {
-                if let Some(permit) = permit {
+            Ok(Ok(Outcome::Hit(entry))) => {
+                if !flight.serve(&entry, CacheStatus::Hit, &shared).await {
+                    flight.ask(&shared, None, DAMAGED).await;
+                }
+            }
+            Ok(Ok(Outcome::Stale(entry, permit))) => {
+                if !flight.serve(&entry, CacheStatus::Stale, &shared).await {
+                    flight.ask(&shared, permit, DAMAGED).await;
+                } else if let Some(permit) = permit {
                     flight.ask(&SharedResponse::recorded(), Some(permit), "refreshed").await;
                 }
             }
@@ -120,9 +128,6 @@ impl Gateway {
             }
             Ok(Ok(Outcome::Bypass(reason))) => {
                 flight.ask(&shared, None, &reason.to_string()).await;
-            }
-            Ok(Ok(Outcome::Hit(_) | Outcome::Stale(..))) => {
-                flight.ask(&shared, None, "the stored answer is damaged").await;
             }
             Ok(Err(error)) => flight.ask(&shared, None, &error.to_string()).await,
             Err(_) => flight.ask(&shared, None, "the look-up failed").await,
@@ -166,13 +171,27 @@ impl FlightRun<'_> {
     }
 
     /// Answers from an entry; false if it cannot be read.
-    fn serve(&self, entry: &Entry, status: CacheStatus, shared: &Arc<SharedResponse>) -> bool {
+    async fn serve(
+        &self,
+        entry: &Entry,
+        status: CacheStatus,
+        shared: &Arc<SharedResponse>,
+    ) -> bool {
         let Some(recorded) = super::read_entry(entry) else { return false };
         self.close(shared);
         let report = self.gateway.report_served(&self.plan.id.key, entry, status);
-        let (headers, extensions) = (recorded.headers, hyper::http::Extensions::new());
+        let RecordedAnswer { headers, events, mut body } = recorded;
+        let extensions = hyper::http::Extensions::new();
         shared.begin(Ok(SharedHead { status: StatusCode::OK, headers, extensions, report }));
-        shared.push(SharedPiece { raw: recorded.body.clone(), plain: recorded.body });
+        let started = Instant::now();
+        for RecordedEvent(at, length) in
+            events.into_iter().filter(|_| self.live.settings.keeps_pace)
+        {
+            sleep_until(started + Duration::from_millis(at)).await;
+            let event = body.split_to(length.min(body.len()));
+            shared.push(SharedPiece { raw: event.clone(), plain: event });
+        }
+        shared.push(SharedPiece { raw: body.clone(), plain: body });
         shared.finish(ResponseEnd::Whole);
         true
     }

@@ -98,6 +98,12 @@ impl Gateway {
         Answer::parse(&bytes)
     }
 
+    /// Ends it as a person would, and waits until it has ended.
+    fn stop(mut self) {
+        self.signal("TERM");
+        assert!(self.child.wait().unwrap().success());
+    }
+
     fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(

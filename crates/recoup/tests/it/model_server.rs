@@ -187,12 +187,7 @@ impl ModelTurn {
     pub(crate) fn perform(&self, asked: &Received, stream: &mut TcpStream) {
         if let Some((status, headers, message)) = self.refusal {
             let body = json!({"type": "error", "error": {"message": message}}).to_string();
-            return respond(
-                stream,
-                status,
-                &format!("{headers}Connection: close\r\n"),
-                body.as_bytes(),
-            );
+            return respond(stream, status, headers, body.as_bytes());
         }
         let is_anthropic = asked.head.starts_with("POST /v1/messages ");
         let events = if is_anthropic { self.anthropic_events() } else { self.openai_events() };
@@ -341,7 +336,10 @@ pub(crate) fn openai(text: &str, usage: Option<(u64, u64)>) -> String {
 
 pub(crate) fn respond(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]) {
     let length = body.len();
-    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n");
+    // One request is answered for each connection.
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n{headers}\r\n"
+    );
     // Who has seen enough may be gone.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
 }

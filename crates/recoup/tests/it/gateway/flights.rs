@@ -92,11 +92,13 @@ fn two_gateways_on_one_store_ask_once() {
         respond(stream, "200 OK", "", message("shared").as_bytes());
     });
     let gateways = [Gateway::caching(&home, &upstream), Gateway::caching(&home, &upstream)];
-    let askers = gateways
-        .map(|gateway| thread::spawn(move || gateway.post(MESSAGES, &[], &question("a")).text()));
-    for asker in askers {
-        assert_eq!(asker.join().unwrap(), message("shared"));
-    }
+    thread::scope(|scope| {
+        let ask = |gateway: &Gateway| gateway.post(MESSAGES, &[], &question("a")).text();
+        let askers = gateways.each_ref().map(|gateway| scope.spawn(move || ask(gateway)));
+        for asker in askers {
+            assert_eq!(asker.join().unwrap(), message("shared"));
+        }
+    });
     assert_eq!(upstream.received().len(), 1);
 }
 
