@@ -17,7 +17,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
 use super::body::AnswerBody;
-use super::flight::OutgoingRequest;
+use super::flight::{OpenWork, OutgoingRequest};
 use super::plan::CachePlan;
 use super::recording::RecordedAnswer;
 use super::report::{CacheReport, CacheStatus};
@@ -114,8 +114,10 @@ impl Gateway {
             let (gateway, batch, live) = (Arc::clone(self), Arc::clone(&batch), Arc::clone(live));
             let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             let millis = millis / missing.len() as u64;
+            let work = OpenWork::new(self);
             // The client does not wait for the store.
             spawn_blocking(move || {
+                let _work = work;
                 for (at, list) in missing.into_iter().zip(lists) {
                     gateway
                         .keep_embedding(&batch.texts[at].1, &list, &answer.headers, millis, &live);

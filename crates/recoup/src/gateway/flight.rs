@@ -36,7 +36,7 @@ const DAMAGED: &str = "the stored answer is damaged";
 #[derive(Debug, Default)]
 pub(super) struct FlightTable {
     flights: Mutex<HashMap<EntryId, Arc<SharedResponse>>>,
-    /// Number of answers that are on their way or being stored.
+    /// Number of [`OpenWork`]s.
     running: AtomicUsize,
 }
 
@@ -106,7 +106,8 @@ impl Gateway {
         outgoing: OutgoingRequest,
         shared: Arc<SharedResponse>,
     ) {
-        let _running = RunningFlight::new(&self, &plan.id, &shared);
+        let _work = OpenWork::new(&self);
+        let _running = RunningFlight { flights: &self.flights, id: &plan.id, shared: &shared };
         let (cache, asked) = (self.cache.clone(), Arc::clone(&plan));
         let found = spawn_blocking(move || cache.lookup(&asked.lookup())).await;
         let flight = FlightRun { gateway: &self, live: &live, plan: &plan, outgoing: &outgoing };
@@ -142,18 +143,27 @@ struct RunningFlight<'a> {
     shared: &'a Arc<SharedResponse>,
 }
 
-impl<'a> RunningFlight<'a> {
-    fn new(gateway: &'a Gateway, id: &'a EntryId, shared: &'a Arc<SharedResponse>) -> Self {
-        gateway.flights.running.fetch_add(1, Ordering::Relaxed);
-        Self { flights: &gateway.flights, id, shared }
-    }
-}
-
 impl Drop for RunningFlight<'_> {
     fn drop(&mut self) {
         self.flights.close(self.id, self.shared);
         self.shared.abort();
-        self.flights.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Work that is finished before the gateway ends.
+#[derive(Debug)]
+pub(super) struct OpenWork(Arc<Gateway>);
+
+impl OpenWork {
+    pub(super) fn new(gateway: &Arc<Gateway>) -> Self {
+        gateway.flights.running.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(gateway))
+    }
+}
+
+impl Drop for OpenWork {
+    fn drop(&mut self) {
+        self.0.flights.running.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

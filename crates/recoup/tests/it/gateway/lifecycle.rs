@@ -41,7 +41,8 @@ fn a_wrong_configuration_is_refused_by_name() {
     }
     configure(&home, &upstream, "");
     home.write("recoup.toml", "[gateway]\nttl = \"1h\"\n");
-    finish(&mut home.command(&["gateway"])).expect_usage("your own configuration file");
+    let problems = home.run(&["config", "check"]);
+    assert!(format!("{problems:?}").contains("your own configuration file"), "{problems:?}");
 }
 
 #[test]
