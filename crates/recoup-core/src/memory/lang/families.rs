@@ -16,6 +16,10 @@ pub(crate) struct ValueFamily {
 }
 
 impl ValueFamily {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &str> {
+        self.values.split_ascii_whitespace()
+    }
+
     pub(crate) fn has_value(&self, word: &str) -> bool {
         self.letters.may_begin(word) && self.values.split_ascii_whitespace().any(|it| it == word)
     }
