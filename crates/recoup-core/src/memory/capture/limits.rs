@@ -7,20 +7,30 @@ use std::ops::Range;
 use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::phrase::PhraseList;
-use crate::memory::lang::token::{ClauseEnd, Token, has_no_spaces, split_at, tokenize_text};
+use crate::memory::lang::token::{ClauseEnd, Token, has_no_spaces, split_at};
 
-/// True if a sentence says that it holds in all of the user's projects.
-pub(super) fn is_universal(sentence: &str) -> bool {
-    let tokens = tokenize_text(sentence);
+/// True if words say that they hold in all of the user's projects.
+pub(super) fn is_universal(tokens: &[Token<'_>]) -> bool {
     let is_part = |at: usize| {
         let next = tokens.get(at + 1).filter(|_| tokens[at].ends == ClauseEnd::Nothing);
         let place = WordClasses::INSIDE.or(WordClasses::DETERMINER);
         next.is_some_and(|next| next.is(place) && !next.is(WordClasses::MINE))
     };
-    find_phrases(&lexicon::UNIVERSAL, &tokens).next().is_some()
+    find_phrases(&lexicon::UNIVERSAL, tokens).next().is_some()
         || (0..tokens.len())
             .filter(|at| tokens[*at].is(WordClasses::PROJECT))
-            .any(|at| names_all_projects(&tokens, at, is_part(at)))
+            .any(|at| names_all_projects(tokens, at, is_part(at)))
+}
+
+/// True if a clause says that, and nothing else: "in all my projects".
+pub(super) fn is_universal_only(clause: &[Token<'_>]) -> bool {
+    let parts = WordClasses::INSIDE
+        .or(WordClasses::QUANTIFIER)
+        .or(WordClasses::MINE)
+        .or(WordClasses::DETERMINER)
+        .or(WordClasses::PROJECT);
+    let is_phrase = || find_phrases(&lexicon::UNIVERSAL, clause).any(|it| it == (0..clause.len()));
+    is_universal(clause) && (clause.iter().all(|it| it.is(parts)) || is_phrase())
 }
 
 /// True if the noun at `at` means all of the user's projects: "in each of my other _repos_".
@@ -93,10 +103,9 @@ enum FileName {
 }
 
 /// Glob of the files to which a sentence is limited. `is_limited` is the tagger's opinion.
-pub(super) fn path_glob(sentence: &str, is_limited: bool) -> Option<String> {
-    let tokens = tokenize_text(sentence);
-    let mut named = paths_in(sentence, &tokens);
-    named.extend(kinds_in(&tokens));
+pub(super) fn path_glob(sentence: &str, tokens: &[Token<'_>], is_limited: bool) -> Option<String> {
+    let mut named = paths_in(sentence, tokens);
+    named.extend(kinds_in(tokens));
     let accepted = named.into_iter().filter(|(span, name, _)| {
         let start = tokens.partition_point(|it| it.start < span.start);
         let end = tokens.partition_point(|it| it.start < span.end);
@@ -262,11 +271,10 @@ fn kinds_in(tokens: &[Token<'_>]) -> Vec<(Range<usize>, FileName, String)> {
 const MOST_END_WORDS: usize = 12;
 
 /// Words of a sentence that say when it ends. `has_end` is the tagger's opinion.
-pub(super) fn ending(sentence: &str, has_end: bool) -> Option<String> {
-    let tokens = tokenize_text(sentence);
-    let range = whole_end(&tokens, has_end)
-        .or_else(|| end_behind(&tokens, has_end))
-        .or_else(|| end_before(&tokens, has_end))?;
+pub(super) fn ending(sentence: &str, tokens: &[Token<'_>], has_end: bool) -> Option<String> {
+    let range = whole_end(tokens, has_end)
+        .or_else(|| end_behind(tokens, has_end))
+        .or_else(|| end_before(tokens, has_end))?;
     let words = &tokens[range];
     let text = &sentence[words.first()?.start..words.last()?.span().end];
     let is_cut = text.matches('`').count() % 2 == 1;
@@ -356,6 +364,7 @@ fn find_phrases<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::lang::token::tokenize_text;
 
     #[test]
     fn all_projects_of_the_user_are_universal() {
@@ -373,7 +382,7 @@ mod tests {
             ("only here, not in all my projects", false),
             ("errors are handled the same way everywhere in the shop", false),
         ] {
-            assert_eq!(is_universal(sentence), expected, "{sentence}");
+            assert_eq!(is_universal(&tokenize_text(sentence)), expected, "{sentence}");
         }
     }
 
@@ -397,7 +406,8 @@ mod tests {
             ("in /etc/hosts, ~/notes and src/../x nothing", true, ""),
             ("the docs are at https://acme.dev/src/api/", true, ""),
         ] {
-            let found = path_glob(sentence, is_limited).unwrap_or_default();
+            let found =
+                path_glob(sentence, &tokenize_text(sentence), is_limited).unwrap_or_default();
             assert_eq!(found, expected, "{sentence}");
         }
     }
@@ -419,7 +429,8 @@ mod tests {
             ("run the tests before you commit", true, ""),
             ("this is not only for this branch", true, ""),
         ] {
-            assert_eq!(ending(sentence, has_end).unwrap_or_default(), expected, "{sentence}");
+            let found = ending(sentence, &tokenize_text(sentence), has_end).unwrap_or_default();
+            assert_eq!(found, expected, "{sentence}");
         }
     }
 }

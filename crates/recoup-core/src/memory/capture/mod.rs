@@ -24,7 +24,7 @@ use crate::memory::model::note::NoteScope;
 use crate::memory::model::statement::Statement;
 
 /// Least score of a span that is kept, and of one that waits as a candidate.
-const SURE: f32 = 0.9;
+const SURE: f32 = 0.91;
 const DOUBTFUL: f32 = 0.4;
 /// Least probability that the user asks again, and that something is taken back.
 const ASKED_AGAIN: f32 = 0.5;
@@ -100,13 +100,12 @@ fn to_statements(text: &str, mut spans: Vec<HeardSpan>, scope: &NoteScope) -> Ve
     let mut candidates = 0;
     for span in spans {
         let Some(statement) = span.to_statement(text, scope) else { continue };
-        let is_sure = span.score >= SURE && !span.is_hedged;
         let is_known = statements.iter().any(|it| it.text == statement.text);
-        if is_known || (!is_sure && candidates == MOST_CANDIDATES) {
+        if is_known || (!statement.lasting && candidates == MOST_CANDIDATES) {
             continue;
         }
-        candidates += usize::from(!is_sure);
-        statements.push(Statement { lasting: is_sure, ..statement });
+        candidates += usize::from(!statement.lasting);
+        statements.push(statement);
     }
     statements
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::memory::capture::spans::TokenizedSentence;
 use crate::memory::lang::lexicon::WordClasses;
 use crate::memory::lang::token::{has_no_spaces, tokenize_text};
 
@@ -19,12 +20,16 @@ const QUOTATION_MARKS: [(char, char); 6] =
 pub(super) struct SpanContext<'a> {
     text: &'a str,
     words: Range<usize>,
-    sentence: Range<usize>,
+    sentence: &'a TokenizedSentence<'a>,
 }
 
 impl<'a> SpanContext<'a> {
-    /// Places a span in its sentence; both are ranges of the text.
-    pub(super) fn new(text: &'a str, words: Range<usize>, sentence: Range<usize>) -> Self {
+    /// Places a span of the text in its sentence.
+    pub(super) fn new(
+        text: &'a str,
+        words: Range<usize>,
+        sentence: &'a TokenizedSentence<'a>,
+    ) -> Self {
         Self { text, words, sentence }
     }
 
@@ -33,28 +38,23 @@ impl<'a> SpanContext<'a> {
         trim_marks(&self.text[self.words.clone()])
     }
 
-    /// The sentence around the span.
-    pub(super) fn sentence(&self) -> &'a str {
-        self.text[self.sentence.clone()].trim().trim_start_matches(['-', '*', '•', ' '])
-    }
-
     fn before(&self) -> &'a str {
-        &self.text[self.sentence.start.min(self.words.start)..self.words.start]
+        &self.text[self.sentence.range().start.min(self.words.start)..self.words.start]
     }
 
     fn behind(&self) -> &'a str {
-        &self.text[self.words.end..self.sentence.end.max(self.words.end)]
+        &self.text[self.words.end..self.sentence.range().end.max(self.words.end)]
     }
 
     /// Returns the whole sentence as one span.
     pub(super) fn whole_sentence(&self) -> Self {
-        let start = self.sentence.end - self.text[self.sentence.clone()].trim_start().len();
-        Self { words: start..self.sentence.end, ..self.clone() }
+        Self { words: self.sentence.range(), ..self.clone() }
     }
 
     /// True if the span begins with a pronoun for something that was said before it.
     pub(super) fn points_back(&self) -> bool {
-        tokenize_text(self.words()).first().is_some_and(|it| it.is(WordClasses::POINTS_BACK))
+        let tokens = self.sentence.tokens_in(&self.words);
+        tokens.first().is_some_and(|it| it.is(WordClasses::POINTS_BACK))
     }
 }
 
@@ -189,7 +189,8 @@ mod tests {
         let (words, behind) = rest.split_once('⟧').unwrap_or((rest, ""));
         let text = [before, words, behind].concat();
         let span = before.len()..before.len() + words.len();
-        (veto.applies)(&SpanContext::new(&text, span, 0..text.len()))
+        let sentence = TokenizedSentence::new(&text, &(0..text.len()));
+        (veto.applies)(&SpanContext::new(&text, span, &sentence))
     }
 
     #[test]

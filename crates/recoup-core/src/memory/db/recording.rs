@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::db::deliveries;
 use crate::memory::db::ends;
 use crate::memory::db::facets::{
-    Facet, derive_topic, forbids, overturns, possible_topics, restates,
+    Facet, WordBeginnings, derive_topic, forbids, restates, topic_by_words,
 };
 use crate::memory::db::index;
 use crate::memory::db::note_rows;
@@ -285,37 +285,32 @@ pub(crate) fn rivals(connection: &Connection, kept: &StoredNote) -> Result<Vec<S
     let (scope, paths) = (kept.note.scope.to_string(), kept.note.paths.as_deref());
     let paths = paths.unwrap_or_default();
     let said = has_derived_topic(&kept.note);
-    let topics = if said {
-        possible_topics(&kept.note.text)
-    } else {
-        kept.note.topic.iter().cloned().collect()
-    };
     let facet = Facet::of(&kept.note.text);
-    let is_overturned = |other: &StoredNote| {
-        has_derived_topic(&other.note) && overturns(&kept.note.text, &other.note.text)
-    };
-    let mut rivals = Vec::new();
-    for topic in topics {
-        let there = note_rows::find_many(
-            connection,
-            &format!("{HERE} AND topic = ?4"),
-            params![scope, paths, kept.row, topic],
-        )?;
-        let same_topic = kept.note.topic == Some(topic);
-        rivals.extend(there.into_iter().filter(|other| same_topic || is_overturned(other)));
-    }
+    let mut rivals = note_rows::find_many(
+        connection,
+        &format!("{HERE} AND topic = ?4"),
+        params![scope, paths, kept.row, kept.note.topic],
+    )?;
     if !said && !facet.says_change() {
         return Ok(rivals);
     }
-    let there = note_rows::find_many(
-        connection,
-        &format!("{HERE} ORDER BY updated DESC LIMIT {MOST_COMPARED}"),
-        params![scope, paths, kept.row],
-    )?;
-    for other in there {
-        let is_known = rivals.iter().any(|it| it.row == other.row);
-        if !is_known && facet.ends(&Facet::of(&other.note.text)) && has_derived_topic(&other.note) {
-            rivals.push(other);
+    // The same words, asked for or ruled out: "never use yarn", "use yarn".
+    let words = topic_by_words(&kept.note.text).filter(|_| said);
+    let is_opposite = |text: &str| words.is_some() && topic_by_words(text) == words;
+    let beginnings = WordBeginnings::of(&facet);
+    let sql = format!(
+        "SELECT row, text FROM notes WHERE {HERE} ORDER BY updated DESC LIMIT {MOST_COMPARED}"
+    );
+    let values = params![scope, paths, kept.row];
+    let there: Vec<(i64, String)> = connection
+        .list_cached(&sql, values, |row| Ok((row.get(0)?, row.get(1).unwrap_or_default())))
+        .doing(KEEPING)?;
+    for (row, text) in there {
+        let is_known = rivals.iter().any(|it| it.row == row);
+        let is_rival = |text: &str| facet.ends(&Facet::of(text)) || is_opposite(text);
+        if !is_known && beginnings.are_in(&text) && is_rival(&text) {
+            let other = note_rows::find_many(connection, "row = ?1", [row])?.into_iter();
+            rivals.extend(other.filter(|it| has_derived_topic(&it.note)));
         }
     }
     Ok(rivals)

@@ -15,7 +15,7 @@ use crate::base::clock::Timestamp;
 use crate::base::project::ProjectId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::db::facets::{
-    is_opposed, overturns, possible_topics, shares_family, topic_by_words,
+    derive_topic, is_opposed, overturns, shares_family, topic_by_words,
 };
 use crate::memory::db::recording::{KEEPING, require_note};
 use crate::memory::db::{
@@ -191,8 +191,6 @@ fn is_retired_or_may_contradict(connection: &Connection, note: &Note) -> Result<
     if note_rows::find_many(connection, "status = 'retired'", [])?.iter().any(is_same) {
         return Ok(true);
     }
-    let topics: Vec<String> =
-        possible_topics(&note.text).into_iter().chain(note.topic.clone()).collect();
     // At least half of the telling words of one of two statements are in the other.
     let telling = |text: &str| -> HashSet<String> {
         let words = split_words(text).into_iter();
@@ -205,8 +203,9 @@ fn is_retired_or_may_contradict(connection: &Connection, note: &Note) -> Result<
         let shared = own.intersection(&others).count();
         shared > 0 && 2 * shared >= own.len().min(others.len())
     };
+    let derived = derive_topic(&note.text);
     let may_contradict = |rule: &Note| {
-        rule.topic.as_ref().is_some_and(|topic| topics.contains(topic))
+        (rule.topic.is_some() && [&note.topic, &derived].contains(&&rule.topic))
             || overturns(&note.text, &rule.text)
             || is_opposed(&note.text, &rule.text)
             || shares_family(&note.text, &rule.text)

@@ -18,6 +18,10 @@ pub(crate) struct ValueFamily {
 }
 
 impl ValueFamily {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().copied()
+    }
+
     pub(crate) fn has_value(&self, word: &str) -> bool {
         self.values.contains(&word)
     }

@@ -1,7 +1,7 @@
 //! Which statements are about the same, and which are not.
 
 use proptest::prelude::*;
-use recoup_core::memory::db::facets::{derive_topic, overturns, possible_topics};
+use recoup_core::memory::db::facets::{derive_topic, overturns};
 
 /// The newer takes the place of the older.
 const SHARE: &[(&str, &str)] = &[
@@ -302,35 +302,4 @@ proptest! {
         let of = |subject: &str| derive_topic(&format!("the x{subject} service runs on port 8443"));
         prop_assert_ne!(of(&a), of(&b));
     }
-
-    /// Whoever has just said something looks there for what it overturns.
-    #[test]
-    fn what_is_overturned_is_on_a_topic_around(
-        words in proptest::collection::vec(0..WORDS.len(), 1..6),
-        newer in frame(), older in frame(),
-    ) {
-        let words: Vec<&str> = words.into_iter().map(|at| WORDS[at]).collect();
-        let (newer, older) = (framed(&words, &newer), framed(&words, &older));
-        if let (true, Some(topic)) = (overturns(&newer, &older), derive_topic(&older)) {
-            prop_assert!(possible_topics(&newer).contains(&topic), "{newer:?} ends {older:?} ({topic})");
-        }
-    }
-}
-
-/// Values of families, and what is said beside them.
-const WORDS: [&str; 12] = [
-    "yarn", "pnpm", "jest", "vitest", "tabs", "spaces", "semicolons", "var", "mocks", "python",
-    "typescript", "web",
-];
-
-/// What stands before each word.
-fn frame() -> impl Strategy<Value = Vec<&'static str>> {
-    const BETWEEN: [&str; 10] =
-        ["", "use", "don't use", "never", "not", ", not", "instead of", "and", "over", "in"];
-    proptest::collection::vec(proptest::sample::select(&BETWEEN), 6)
-}
-
-fn framed(words: &[&str], frame: &[&str]) -> String {
-    let parts = frame.iter().zip(words).map(|(before, word)| format!("{before} {word}"));
-    parts.collect::<Vec<_>>().join(" ")
 }

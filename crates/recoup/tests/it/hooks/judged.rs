@@ -88,7 +88,7 @@ fn a_rule_in_the_middle_of_a_long_task_is_asked_about_by_itself() {
     let home = Home::new();
     let server = finding(&["pnpm"]);
     let task = "Please add a field for the zebra's owner to the form, and show it in the list.\n"
-        .repeat(2);
+        .repeat(20);
     let prompt = format!("{task}\nFrom now on, always use pnpm, never npm.\n\n{task}");
     let notice = says_to(&home, &server, "one", &prompt);
     assert_eq!(notice, "recoup: will remember: always use pnpm, never npm");

@@ -87,6 +87,19 @@ impl PromptTokens {
         self.sentences.iter_mut().for_each(|it| it.end = it.end.min(most));
     }
 
+    /// Neighbouring sentences, as ranges of tokens, with at most `most` in each if they are not
+    /// longer themselves.
+    pub fn windows(&self, most: usize) -> Vec<Range<usize>> {
+        let mut windows: Vec<Range<usize>> = Vec::new();
+        for sentence in &self.sentences {
+            match windows.last_mut() {
+                Some(last) if sentence.end - last.start <= most => last.end = sentence.end,
+                _ => windows.push(sentence.clone()),
+            }
+        }
+        windows
+    }
+
     fn push(&mut self, span: Range<usize>, kind: TokenKind, shape: u32, word: &str, grams: &[u32]) {
         let from = self.rows.len();
         self.rows.extend([hashed_row(b'w', word), shape]);

@@ -10,10 +10,13 @@
 //!
 //! Words of change never count as subject.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::memory::db::facets::terms::{Term, split_terms, unify};
+use crate::memory::db::facets::terms::{Term, is_hangul, split_terms, unify};
+use crate::memory::lang::dictionary;
 use crate::memory::lang::families::FAMILIES;
+use crate::memory::lang::fold::{fold_char, is_apostrophe};
 use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::phrase::PhraseList;
 use crate::memory::lang::token::{ClauseEnd, tokenize_text};
@@ -122,6 +125,67 @@ impl Facet {
     pub(super) fn rules_out(&self) -> bool {
         self.clauses.iter().any(|clause| clause.polarity == FacetPolarity::RuledOut)
     }
+}
+
+/// Most characters of a word's beginning: forms of one word share that many.
+const MOST_SHARED: usize = 5;
+
+/// Beginnings of the words of statements that another may end: a cheap test before they are taken
+/// apart. It misses none, but lets some pass that have nothing in common.
+#[derive(Debug)]
+pub(crate) struct WordBeginnings(HashSet<String>);
+
+impl WordBeginnings {
+    /// Beginnings for a statement: of its words, their other names, and the other values of their
+    /// families.
+    pub(crate) fn of(facet: &Facet) -> Self {
+        let mut beginnings = HashSet::new();
+        for word in facet.words() {
+            let families = FAMILIES.iter().filter(|it| it.has_value(word));
+            for value in families.flat_map(|it| it.values()).chain([word.as_str()]) {
+                let line =
+                    lexicon::SAME_THINGS.lines().find(|it| it.split(' ').next() == Some(value));
+                for name in line.unwrap_or(value).split(' ') {
+                    let mut add = |name: &str| {
+                        let parts = name.split(|c: char| !c.is_alphanumeric());
+                        beginnings.extend(parts.filter_map(beginning_of));
+                    };
+                    add(name);
+                    dictionary::translations(name).for_each(add);
+                }
+            }
+        }
+        Self(beginnings)
+    }
+
+    /// True if a text has a word with one of these beginnings.
+    pub(crate) fn are_in(&self, text: &str) -> bool {
+        let mut folded = String::with_capacity(text.len());
+        for c in text.chars().filter(|c| !is_apostrophe(*c)) {
+            fold_char(c, |c| folded.push(c));
+        }
+        let mut is_inside = false;
+        folded.char_indices().any(|(start, c)| {
+            let is_start = c.is_alphanumeric() && !is_inside;
+            is_inside = c.is_alphanumeric() && !is_unspaced(c);
+            let ends = folded[start..].char_indices().map(|(at, c)| start + at + c.len_utf8());
+            is_start && ends.take(MOST_SHARED).any(|end| self.0.contains(&folded[start..end]))
+        })
+    }
+}
+
+/// Beginning of a word that all of its forms have: "nam" for "name" and "naming".
+fn beginning_of(word: &str) -> Option<String> {
+    let most = match word.chars().next()? {
+        c if is_unspaced(c) || is_hangul(c) => 2,
+        '\u{400}'..='\u{4ff}' => 3,
+        _ => MOST_SHARED,
+    };
+    let mut beginning: String = word.chars().take(most).collect();
+    if beginning.len() > 2 && beginning.ends_with(['e', 'i', 'y']) {
+        beginning.pop();
+    }
+    Some(beginning)
 }
 
 /// A clause, and what it says about the whole statement.
@@ -308,4 +372,26 @@ fn moved_from(terms: &[Term<'_>]) -> Option<Range<usize>> {
     let from = terms.iter().position(|term| term.is(WordClasses::ORIGIN))?;
     let to = from + terms[from..].iter().position(|term| term.is(WordClasses::TARGET))?;
     terms.iter().any(|term| term.is(WordClasses::MOVED)).then_some(from + 1..to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_statement_may_end_begins_like_it() {
+        for (newer, older, expected) in [
+            ("we moved from mocha to vitest", "use Mocha for the api tests", true),
+            ("we switched to vitest", "we use jest", true),
+            ("the gateway is on 7100 now", "Gateways listen on 7000", true),
+            ("stop naming things after birds", "Name each service after a bird", true),
+            ("no more docstrings", "every function has a doc comment", true),
+            ("デプロイはもうjenkinsを使わない", "we deploy with jenkins", true),
+            ("wir deployen nicht mehr freitags", "deploys happen on fridays", true),
+            ("the gateway is on 7100 now", "the mailer sends plain text", false),
+        ] {
+            let beginnings = WordBeginnings::of(&Facet::of(newer));
+            assert_eq!(beginnings.are_in(older), expected, "{newer}: {older}");
+        }
+    }
 }

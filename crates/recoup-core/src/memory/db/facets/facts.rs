@@ -41,7 +41,7 @@ const DONE: &str = "deploy release publish ship migration migrate";
 const TOOLS: &str = "make npm pnpm yarn bun just task cargo docker docker-compose kubectl helm terraform gradle mvn fly rake";
 
 /// "Deploy with `make ship`", "run migrations with just migrate".
-pub(super) fn method_topic(words: &[TopicWord]) -> Option<String> {
+fn method_topic(words: &[TopicWord]) -> Option<String> {
     let with = words.iter().position(|word| is_one_of(&word.text, "with using via"))?;
     let (front, behind) = words.split_at(with);
     behind.get(1).filter(|it| is_one_of(&it.text, TOOLS))?;

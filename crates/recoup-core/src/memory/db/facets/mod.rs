@@ -27,7 +27,7 @@ use crate::memory::lang::token::{ClauseEnd, Token, tokenize_text};
 use words::{TopicWord, WordPolarity};
 
 pub(crate) use conflict::is_same_word;
-pub(crate) use facet::Facet;
+pub(crate) use facet::{Facet, WordBeginnings};
 
 /// Maximum bytes of a topic; longer statements are prose.
 const LONGEST: usize = 160;
@@ -73,25 +73,7 @@ pub fn overturns(newer: &str, older: &str) -> bool {
 /// True if two statements on one topic say the same: neither opposes the other, and both give the
 /// same values.
 pub(crate) fn restates(one: &str, other: &str) -> bool {
-    derive_topic(one).is_some_and(|topic| derive_topic(other) == Some(topic))
-        && !is_opposed(one, other)
-        && Facet::of(one).has_same_values(&Facet::of(other))
-}
-
-/// Returns every topic that a statement with these words may have, whatever it asks for or rules
-/// out: a statement that it overturns has one of these. Other facts have only their own topic.
-pub fn possible_topics(statement: &str) -> Vec<String> {
-    let words = words::statement_words(statement);
-    let (family, _) = named_family(&words).unzip();
-    let mut topics: Vec<String> = topic_from_words(&words).into_iter().collect();
-    topics.extend(word_topic(&words));
-    topics.extend(facts::method_topic(&words));
-    topics.extend(family.map(|family| format_family_topic(family, &words)));
-    let said: Vec<&str> = meaningful_words(&words).collect();
-    topics.extend(said.windows(2).map(|pair| format_choice_topic([pair[0], pair[1]], &words)));
-    topics.sort_unstable();
-    topics.dedup();
-    topics
+    !is_opposed(one, other) && Facet::of(one).has_same_values(&Facet::of(other))
 }
 
 /// Returns the topic by words alone, whether asked for or ruled out: two statements that share it

@@ -93,7 +93,7 @@ fn widened(statement: &str, span: Range<usize>) -> &str {
     &statement[start..span.end + signs.map_or(0, str::len)]
 }
 
-fn is_hangul(c: char) -> bool {
+pub(super) fn is_hangul(c: char) -> bool {
     matches!(c, '\u{ac00}'..='\u{d7a3}')
 }
 
