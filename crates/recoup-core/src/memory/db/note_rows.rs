@@ -25,8 +25,9 @@ pub(crate) struct StoredNote {
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<StoredNote>> {
     match parse(row) {
         Err(error @ rusqlite::Error::FromSqlConversionFailure(..)) => {
-            let why = error.to_string();
-            Ok(Err(Error::new(ErrorKind::Corrupt, "a memory can't be read").with_source(why)))
+            let (why, id) = (error.to_string(), row.get::<_, String>(1).unwrap_or_default());
+            let message = format!("the memory {id} can't be read");
+            Ok(Err(Error::new(ErrorKind::Corrupt, message).with_source(why)))
         }
         note => note.map(Ok),
     }

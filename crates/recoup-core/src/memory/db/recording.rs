@@ -332,11 +332,14 @@ fn supersede_forbidden_lessons(
          AND source = 'extraction' AND (?1 OR scope = ?2)",
         params![everywhere, rule.note.scope.to_string()],
     )?;
-    let is_forbidden = |lesson: &StoredNote| {
-        let text = lesson.note.text.as_str();
-        forbids(&rule.note.text, text.rsplit_once("; ").map_or(text, |(_, fix)| fix))
-    };
-    let forbidden = lessons.into_iter().filter(is_forbidden).collect();
+    const SQL: &str = "SELECT fix FROM lessons WHERE note = ?1 AND fix IS NOT NULL";
+    let mut forbidden = Vec::new();
+    for lesson in lessons {
+        let fix: Option<String> = connection.find_value(SQL, [&lesson.note.id], KEEPING)?;
+        if forbids(&rule.note.text, fix.as_ref().unwrap_or(&lesson.note.text)) {
+            forbidden.push(lesson);
+        }
+    }
     supersede_all(connection, forbidden, &rule.note.id, now)
 }
 
@@ -460,11 +463,11 @@ pub(crate) fn record_evidence_once(
     session: Option<&str>,
     detail: &str,
     now: Timestamp,
-) -> rusqlite::Result<bool> {
+) -> Result<bool> {
     const SQL: &str = "INSERT OR IGNORE INTO evidence (note, at, session, what, detail)
                        VALUES (?1, ?2, ?3, ?4, ?5)";
     let values = params![kept.row, now.as_millis(), session, what, detail];
-    connection.execute_cached(SQL, values).map(|added| added > 0)
+    connection.execute_cached(SQL, values).map(|added| added > 0).doing(KEEPING)
 }
 
 /// Loads the note with this id, or fails.

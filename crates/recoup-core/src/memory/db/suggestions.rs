@@ -19,8 +19,7 @@ use crate::memory::db::facets::{
 };
 use crate::memory::db::recording::{KEEPING, require_note};
 use crate::memory::db::{
-    CachedSql as _, Memory, RecordTime, SqlContext as _, StoredNote, index, note_rows, pauses,
-    recording,
+    CachedSql as _, Memory, RecordTime, StoredNote, index, note_rows, pauses, recording,
 };
 use crate::memory::lang::forms::split_words;
 use crate::memory::lang::tokenizer::WordSort;
@@ -73,7 +72,14 @@ impl Memory {
                     let recorded = recording::record(connection, statement, RecordTime::at(now))?;
                     let kept = require_note(connection, &recorded.note().id)?;
                     if let Some(session) = &statement.session {
-                        add_evidence_once(connection, &kept, NOTED, Some(session), "", now)?;
+                        recording::record_evidence_once(
+                            connection,
+                            &kept,
+                            NOTED,
+                            Some(session),
+                            "",
+                            now,
+                        )?;
                     }
                     (kept, false)
                 }
@@ -110,7 +116,7 @@ impl Memory {
                 return Ok(None);
             }
             set_source(connection, &kept, NoteSource::AllowedAgent)?;
-            add_evidence_once(connection, &kept, RECORDED, None, client, now)?;
+            recording::record_evidence_once(connection, &kept, RECORDED, None, client, now)?;
             recording::set_status(connection, id, NoteStatus::Active, "allowed", now).map(Some)
         })
     }
@@ -231,7 +237,9 @@ fn confirm_candidate(
     }
     let topic = if names_topic { &statement.topic } else { &kept.note.topic };
     let is_evidence = match &statement.session {
-        Some(session) => add_evidence_once(connection, &kept, NOTED, Some(session), "", now)?,
+        Some(session) => {
+            recording::record_evidence_once(connection, &kept, NOTED, Some(session), "", now)?
+        }
         None => false,
     };
     let sql = "UPDATE notes SET topic = ?2, updated = ?3, evidence = evidence + ?4 WHERE row = ?1";
@@ -243,17 +251,6 @@ fn confirm_candidate(
 fn set_source(connection: &Connection, kept: &StoredNote, source: NoteSource) -> Result<()> {
     let sql = "UPDATE notes SET source = ?2 WHERE row = ?1";
     connection.write(sql, params![kept.row, source], KEEPING).map(drop)
-}
-
-fn add_evidence_once(
-    connection: &Connection,
-    kept: &StoredNote,
-    what: &str,
-    session: Option<&str>,
-    detail: &str,
-    now: Timestamp,
-) -> Result<bool> {
-    recording::record_evidence_once(connection, kept, what, session, detail, now).doing(KEEPING)
 }
 
 fn notes(kept: Vec<StoredNote>) -> Vec<Note> {

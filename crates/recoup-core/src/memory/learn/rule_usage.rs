@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::memory::capture::transcript::bound_text;
 use crate::memory::db::{
     CachedSql as _, EventDetails, EventTransaction, MemoryEventKind, NoteFilter, RecordOutcome,
-    SqlContext as _, StoredNote, deliveries, note_rows, recording,
+    StoredNote, deliveries, note_rows, recording,
 };
 use crate::memory::lang::escape::one_line;
 use crate::memory::learn::citation::is_cited;
@@ -82,7 +82,6 @@ impl EventTransaction<'_> {
     fn add_evidence_once(&self, kept: &StoredNote, what: &str, detail: &str) -> Result<bool> {
         let session = Some(self.occasion.session.as_str());
         recording::record_evidence_once(self.connection, kept, what, session, detail, self.now)
-            .doing(NOTING_USE)
     }
 
     /// Records that the user denied a call. A second denial of its kind becomes a candidate.

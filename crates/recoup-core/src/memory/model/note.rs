@@ -16,9 +16,9 @@ pub struct Note {
     pub id: NoteId,
     /// Kind of content.
     pub kind: NoteKind,
-    /// The statement: a clean imperative, with its negation.
+    /// The statement in the user's own words, with its negation.
     pub text: String,
-    /// The user's own words, where they differ.
+    /// The sentence that it was taken from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
     /// Origin, which decides the trust.

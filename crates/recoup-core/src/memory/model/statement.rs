@@ -15,7 +15,7 @@ pub struct Statement {
     pub kind: NoteKind,
     /// The statement, with its negation.
     pub text: String,
-    /// The user's own words, where they differ.
+    /// The sentence that it was taken from.
     #[serde(default)]
     pub quote: Option<String>,
     /// Origin, which decides the trust.
@@ -102,6 +102,6 @@ pub(crate) fn check_path_glob(glob: &str) -> Result<(), String> {
     }
     glob::compile_glob(glob, SlashMatching::Separates).map(drop).map_err(|error| {
         let why = error.source().map_or_else(String::new, ToString::to_string);
-        format!("invalid glob: {why}")
+        format!("invalid glob {glob:?}: {why}")
     })
 }

@@ -14,7 +14,7 @@ use crate::memory::db::store::{Memory, NoteFilter};
 use crate::memory::db::transfer;
 use crate::memory::model::note::{Note, NoteScope, NoteTrust};
 use crate::memory::recall::inject::{
-    BlockBudget, InjectionContext, RuleCandidate, RulesBlock, by_importance, concerns_files,
+    BlockBudget, InjectionContext, RulesBlock, ScoredNote, by_importance, concerns_files,
     is_about_action,
 };
 use crate::memory::recall::search::{self, SearchQuery};
@@ -29,8 +29,8 @@ const LATEST: usize = 200;
 
 /// Most notes with the name of an action that are looked at, and the score of one about it: enough,
 /// but less than one that shares more words with a call.
-const ABOUT: usize = 48;
-const FITS: f64 = 0.55;
+const MOST_ABOUT_ACTION: usize = 48;
+const ACTION_SCORE: f64 = 0.55;
 
 /// How many rules for certain files are looked at.
 const FOR_FILES: usize = 256;
@@ -50,7 +50,8 @@ impl Memory {
                 while tokens <= budget.tokens
                     && let Some(row) = found.next().doing(READING_RULES)?
                 {
-                    let kept = note_rows::read(row).doing(READING_RULES)??;
+                    // A word that only a later version knows must not hide the others.
+                    let Ok(kept) = note_rows::read(row).doing(READING_RULES)? else { continue };
                     tokens = tokens.saturating_add(kept.note.tokens);
                     rules.push(kept.note);
                 }
@@ -120,7 +121,7 @@ impl Memory {
     }
 
     /// Notes that are about the same thing as a text, the best first; mostly none.
-    pub fn related_notes(&self, text: &str, scope: &NoteScope) -> Result<Vec<RuleCandidate>> {
+    pub fn related_notes(&self, text: &str, scope: &NoteScope) -> Result<Vec<ScoredNote>> {
         let scopes = NoteFilter::active_in(scope).scopes;
         let query = SearchQuery {
             scopes: &scopes,
@@ -129,35 +130,35 @@ impl Memory {
             ..SearchQuery::new(text)
         };
         let found = self.notes_of_hits(|it| search::find_fitting_notes(it, &query))?;
-        Ok(self.candidates_of(found.into_iter().map(|(note, hit)| (note, f64::from(hit.fit)))))
+        Ok(self.scored_notes(found.into_iter().map(|(note, hit)| (note, f64::from(hit.fit)))))
     }
 
     /// Rules about what a call does, by the names of its actions.
     pub fn rules_for_actions(
         &self,
-        deeds: &[&str],
+        actions: &[&str],
         scope: &NoteScope,
-    ) -> Result<Vec<RuleCandidate>> {
+    ) -> Result<Vec<ScoredNote>> {
         let scopes = NoteFilter::active_in(scope).scopes;
         let mut rules = Vec::new();
-        for deed in deeds {
+        for action in actions {
             let trust = NoteTrust::Inferred;
-            let query =
-                SearchQuery { scopes: &scopes, trust, limit: ABOUT, ..SearchQuery::new(deed) };
-            let found = self.notes_of_hits(|it| search::find_notes(it, &query))?;
-            let about = found.into_iter().filter(|(note, _)| is_about_action(&note.text, deed));
-            rules.extend(about.map(|(note, _)| (note, FITS)));
+            let query = SearchQuery {
+                scopes: &scopes,
+                trust,
+                limit: MOST_ABOUT_ACTION,
+                ..SearchQuery::new(action)
+            };
+            let found = self.notes_of_hits(|it| search::find_by_words(it, &query))?;
+            let about = found.into_iter().filter(|(note, _)| is_about_action(&note.text, action));
+            rules.extend(about.map(|(note, _)| (note, ACTION_SCORE)));
         }
-        Ok(self.candidates_of(rules))
+        Ok(self.scored_notes(rules))
     }
 
     /// Rules for certain files that apply to one of `touched`, paths from the project's root:
     /// whoever touches such a file needs them, whatever their words.
-    pub fn rules_for_files(
-        &self,
-        touched: &[&str],
-        scope: &NoteScope,
-    ) -> Result<Vec<RuleCandidate>> {
+    pub fn rules_for_files(&self, touched: &[&str], scope: &NoteScope) -> Result<Vec<ScoredNote>> {
         if touched.is_empty() {
             return Ok(Vec::new());
         }
@@ -168,13 +169,13 @@ impl Memory {
         let mut found =
             self.read(|connection| note_rows::find_notes(connection, &wanted, [scope]))?;
         found.retain(|note| note.trust() > NoteTrust::Untrusted && concerns_files(note, touched));
-        Ok(self.candidates_of(found.into_iter().map(|note| (note, 1.0))))
+        Ok(self.scored_notes(found.into_iter().map(|note| (note, 1.0))))
     }
 
     /// Notes with their scores, without those that have ended.
-    fn candidates_of(&self, found: impl IntoIterator<Item = (Note, f64)>) -> Vec<RuleCandidate> {
+    fn scored_notes(&self, found: impl IntoIterator<Item = (Note, f64)>) -> Vec<ScoredNote> {
         let now = self.now();
         let current = found.into_iter().filter(|(note, _)| !note.has_ended(now));
-        current.map(|(note, score)| RuleCandidate { note, score }).collect()
+        current.map(|(note, score)| ScoredNote { note, score }).collect()
     }
 }

@@ -8,7 +8,7 @@ use recoup_core::memory::capture::{PromptReading, read_prompt};
 use recoup_core::memory::db::retract::{RetractionKind, parse_retraction};
 use recoup_core::memory::guard::private_text::{PublicText, without_private};
 use recoup_core::memory::recall::inject;
-use recoup_core::memory::recall::inject::{BlockBudget, RuleCandidate, RulesBlock, StaleCheck};
+use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock, ScoredNote, StaleCheck};
 use recoup_core::memory::{
     EventDetails, EventTransaction, Note, NoteId, RecordOutcome, RetractionOutcome, Statement,
 };
@@ -66,8 +66,7 @@ pub(super) fn on_prompt(context: &HookContext<'_>, prompt: &UserPrompt) -> HookR
     reading.statements.iter_mut().for_each(|it| it.tentative = tentative);
     // Recognised by a digest, which is not readable.
     let session = &context.occasion.session;
-    let digest =
-        |transaction| wire::text_digest(&format!("{session}\n{transaction}\n{}", prompt.text));
+    let digest = |turn| wire::text_digest(&format!("{session}\n{turn}\n{}", prompt.text));
     let heard = ParsedPrompt {
         once: prompt.turn.as_ref().map(digest),
         print: user_statement::prompt_digest(text.as_str()),
@@ -76,7 +75,7 @@ pub(super) fn on_prompt(context: &HookContext<'_>, prompt: &UserPrompt) -> HookR
         reading,
         retraction,
     };
-    let found = find_candidates(context, heard.text.as_str());
+    let found = find_related_notes(context, heard.text.as_str());
     match context.record_turn(|transaction| record_prompt(context, transaction, &heard, &found)) {
         WriteOutcome::Done(Some(came)) => {
             // The user is told that it will be remembered, but waiting for the disk would take
@@ -97,7 +96,7 @@ fn record_prompt(
     context: &HookContext<'_>,
     transaction: &EventTransaction<'_>,
     heard: &ParsedPrompt,
-    found: &[RuleCandidate],
+    found: &[ScoredNote],
 ) -> Result<Option<PromptOutcome>> {
     let of =
         EventDetails { call: heard.once.as_deref(), subject: Some(&heard.print), detail: None };
@@ -120,7 +119,7 @@ fn record_prompt(
             let mut known = transaction.delivered_notes()?;
             let superseded = came.recorded.iter().flat_map(RecordOutcome::instead_of);
             known.extend(superseded.map(|note| note.id.clone()));
-            came.block = candidate_block(context, found, &known, BlockBudget::default());
+            came.block = related_block(context, found, &known, BlockBudget::default());
             transaction.mark_delivered(came.block.iter().flat_map(RulesBlock::ids))?;
         }
         came.told = if heard.has_person { transaction.take_notices()? } else { Vec::new() };
@@ -208,7 +207,7 @@ pub(super) fn is_tentative(context: &HookContext<'_>) -> bool {
 }
 
 /// Finds notes about the matter of a text, without a lock.
-pub(super) fn find_candidates(context: &HookContext<'_>, text: &str) -> Vec<RuleCandidate> {
+pub(super) fn find_related_notes(context: &HookContext<'_>, text: &str) -> Vec<ScoredNote> {
     context.read_or_default(
         "finding related notes",
         context.memory.related_notes(text, context.scope()),
@@ -216,9 +215,9 @@ pub(super) fn find_candidates(context: &HookContext<'_>, text: &str) -> Vec<Rule
 }
 
 /// Makes a block of at most three candidates.
-pub(super) fn candidate_block(
+pub(super) fn related_block(
     context: &HookContext<'_>,
-    found: &[RuleCandidate],
+    found: &[ScoredNote],
     known: &HashSet<NoteId>,
     budget: BlockBudget,
 ) -> Option<RulesBlock> {

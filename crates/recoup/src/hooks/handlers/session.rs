@@ -135,8 +135,8 @@ pub(super) fn on_answer_start(context: &HookContext<'_>, text: &str) -> HookRepl
     let stands = is_new.then(|| checkpoint_text(context)).flatten();
     let rules = context.undelivered_rules(&known, budget_beside(stands.as_deref()));
     known.notes.extend(rules.iter().flat_map(RulesBlock::included).map(|rule| rule.id.clone()));
-    let found = prompt::find_candidates(context, text);
-    let some = prompt::candidate_block(context, &found, &known.notes, BlockBudget::default());
+    let found = prompt::find_related_notes(context, text);
+    let some = prompt::related_block(context, &found, &known.notes, BlockBudget::default());
     let mut reply = HookReply::default();
     if !is_new && rules.is_none() && some.is_none() {
         return reply;

@@ -11,7 +11,7 @@ use recoup_core::memory::learn::CompletedCommand;
 use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::learn::failure::{detect_failure, error_line};
 use recoup_core::memory::recall::inject;
-use recoup_core::memory::recall::inject::{BlockBudget, RuleCandidate, RulesBlock, StaleCheck};
+use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock, ScoredNote, StaleCheck};
 use recoup_core::memory::shell::CommandKind;
 use recoup_core::memory::{ContextDeliveries, EventDetails, MemoryEventKind};
 
@@ -31,12 +31,7 @@ const LESSON_SCORE: f64 = 0.9;
 pub(super) fn before_call(context: &HookContext<'_>, call: &ToolCall) -> HookReply {
     let mut reply = HookReply::default();
     let touched = touched_files(context, call);
-    deliver_candidates(
-        context,
-        &find_call_candidates(context, call, &touched),
-        &touched,
-        &mut reply,
-    );
+    deliver_related(context, &find_notes_for_call(context, call, &touched), &touched, &mut reply);
     reply
 }
 
@@ -46,9 +41,9 @@ fn touched_files(context: &HookContext<'_>, call: &ToolCall) -> Vec<String> {
 }
 
 /// Delivers the few candidates that concern a call, unless this context has them.
-fn deliver_candidates(
+fn deliver_related(
     context: &HookContext<'_>,
-    found: &[RuleCandidate],
+    found: &[ScoredNote],
     touched: &[String],
     reply: &mut HookReply,
 ) {
@@ -72,11 +67,11 @@ fn deliver_candidates(
     }
 }
 
-fn find_call_candidates(
+fn find_notes_for_call(
     context: &HookContext<'_>,
     call: &ToolCall,
     touched: &[String],
-) -> Vec<RuleCandidate> {
+) -> Vec<ScoredNote> {
     let touched: Vec<&str> = touched.iter().map(String::as_str).collect();
     let mut found = context.read_or_default(
         "reading the rules for files",
@@ -89,9 +84,9 @@ fn find_call_candidates(
         ToolAction::Other if call.tool.starts_with("mcp__") => call.tool.replace("__", " "),
         _ => return found,
     };
-    let by_words = prompt::find_candidates(context, &about);
+    let by_words = prompt::find_related_notes(context, &about);
     // Names of what a call does, as rules use them.
-    let deeds = match &call.action {
+    let actions = match &call.action {
         ToolAction::Shell(_) => {
             let kind = CommandKind::of(&about);
             kind.and_then(|kind| kind.sub().map(inject::named_actions)).unwrap_or_default()
@@ -99,11 +94,11 @@ fn find_call_candidates(
         ToolAction::Other => inject::named_actions(&call.tool),
         _ => Vec::new(),
     };
-    let by_deed = context.read_or_default(
+    let by_action = context.read_or_default(
         "reading the rules for actions",
-        context.memory.rules_for_actions(&deeds, context.scope()),
+        context.memory.rules_for_actions(&actions, context.scope()),
     );
-    for candidate in by_words.into_iter().chain(by_deed) {
+    for candidate in by_words.into_iter().chain(by_action) {
         if found.iter().all(|other| other.note.id != candidate.note.id) {
             found.push(candidate);
         }
@@ -146,9 +141,9 @@ pub(super) fn after_call(
             }
             return reply;
         }
-        found.extend(find_call_candidates(context, call, &touched));
+        found.extend(find_notes_for_call(context, call, &touched));
     }
-    deliver_candidates(context, &found, &touched, &mut reply);
+    deliver_related(context, &found, &touched, &mut reply);
     reply
 }
 
@@ -157,7 +152,7 @@ fn find_lesson(
     context: &HookContext<'_>,
     call: &ToolCall,
     error: Option<String>,
-) -> Vec<RuleCandidate> {
+) -> Vec<ScoredNote> {
     let kind = call.command().and_then(|line| CommandKind::of(line)).map(|kind| kind.to_string());
     let (Some(error), Some(kind), Some(command)) = (error, kind, call.command()) else {
         return Vec::new();
@@ -167,7 +162,7 @@ fn find_lesson(
         "reading the lesson",
         context.memory.lesson_for(&ran, &error, context.scope()),
     );
-    found.map(|note| RuleCandidate { note, score: LESSON_SCORE }).into_iter().collect()
+    found.map(|note| ScoredNote { note, score: LESSON_SCORE }).into_iter().collect()
 }
 
 /// A call ended with unknown outcome: records the files that it changed. An output with the error
@@ -183,7 +178,7 @@ pub(super) fn after_call_of_unknown_outcome(
     }
     let output = call.command().map(|command| command.hide_values_in(output));
     let error = output.and_then(|output| error_line(&output));
-    deliver_candidates(context, &find_lesson(context, call, error), &[], &mut reply);
+    deliver_related(context, &find_lesson(context, call, error), &[], &mut reply);
     reply
 }
 

@@ -134,7 +134,7 @@ impl EventTransaction<'_> {
     /// Records a statement; `None` if it must not be kept. Other errors are returned.
     pub fn try_record(&self, statement: &Statement) -> Result<Option<RecordOutcome>> {
         match self.record(statement) {
-            Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
+            Err(error) if matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Usage) => Ok(None),
             recorded => recorded.map(Some),
         }
     }

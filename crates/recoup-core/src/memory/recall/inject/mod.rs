@@ -8,6 +8,6 @@ mod select;
 mod stale;
 
 pub use block::{BlockBudget, IncludedRule, InjectionContext, RulesBlock, rules_digest};
-pub use select::{RuleCandidate, by_importance, named_actions, select_concerning};
+pub use select::{ScoredNote, by_importance, named_actions, select_concerning};
 pub(crate) use select::{concerns_files, is_about_action};
 pub use stale::StaleCheck;

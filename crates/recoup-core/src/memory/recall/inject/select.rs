@@ -25,7 +25,7 @@ cite it: (applied from memory: <rule>)\n";
 
 /// A note that search found, and how well it fits.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RuleCandidate {
+pub struct ScoredNote {
     /// The note.
     pub note: Note,
     /// Score, from 0 to 1.
@@ -36,15 +36,15 @@ pub struct RuleCandidate {
 /// nothing fits well, or this context has it already. `touched` are the files that a call touches,
 /// from the project's root; empty if that is not known.
 pub fn select_concerning(
-    candidates: &[RuleCandidate],
+    candidates: &[ScoredNote],
     touched: &[&str],
     context: &InjectionContext<'_>,
     stale: impl Fn(&Note) -> Option<String>,
 ) -> Option<RulesBlock> {
-    let fits = |it: &&RuleCandidate| {
+    let fits = |it: &&ScoredNote| {
         it.score >= THRESHOLD && context.accepts(&it.note) && concerns_files(&it.note, touched)
     };
-    let mut fitting: Vec<&RuleCandidate> = candidates.iter().filter(fits).collect();
+    let mut fitting: Vec<&ScoredNote> = candidates.iter().filter(fits).collect();
     fitting
         .sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| by_importance(&a.note, &b.note)));
     let best = fitting.first()?.score;
@@ -83,7 +83,7 @@ pub fn by_importance(a: &Note, b: &Note) -> Ordering {
 }
 
 /// Actions on what others see. Names of lesser ones occur in too many rules.
-const DEEDS: [&str; 9] =
+const ACTIONS: [&str; 9] =
     ["push", "commit", "merge", "rebase", "release", "publish", "deploy", "migrate", "rollback"];
 
 /// Words behind an action that do not change its meaning.
@@ -93,18 +93,18 @@ const WITH: [&str; 6] = ["message", "messages", "directly", "straight", "force",
 pub fn named_actions(name: &str) -> Vec<&'static str> {
     let lower = name.to_lowercase();
     let parts: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    DEEDS.into_iter().filter(|deed| parts.contains(deed)).collect()
+    ACTIONS.into_iter().filter(|action| parts.contains(action)).collect()
 }
 
 /// True if a rule is about the action. "Push notifications" and "release notes" are things: the
 /// action must be followed by a small word, or by nothing.
-pub(crate) fn is_about_action(rule: &str, deed: &str) -> bool {
-    let of_deed = split_words(deed).into_iter().next().and_then(|word| word.stem);
+pub(crate) fn is_about_action(rule: &str, action: &str) -> bool {
+    let stem_of_action = split_words(action).into_iter().next().and_then(|word| word.stem);
     let said = split_words(rule);
     let ends = |at: usize| {
         said.get(at + 1).is_none_or(|next| next.is_small || WITH.contains(&next.exact.as_str()))
     };
     said.iter().enumerate().any(|(at, word)| {
-        (word.exact == deed || (word.stem.is_some() && word.stem == of_deed)) && ends(at)
+        (word.exact == action || (word.stem.is_some() && word.stem == stem_of_action)) && ends(at)
     })
 }

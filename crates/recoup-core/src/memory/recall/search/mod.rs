@@ -85,8 +85,8 @@ impl Memory {
     ) -> Result<Vec<(Note, SearchHit)>> {
         self.read(|connection| {
             let note = |hit: SearchHit| {
-                let kept = note_rows::find_one(connection, "row = ?1", [hit.row])?;
-                Ok(kept.map(|kept| (kept.note, hit)))
+                let mut found = note_rows::find_notes(connection, "row = ?1", [hit.row])?;
+                Ok(found.pop().map(|note| (note, hit)))
             };
             search(connection)?.into_iter().filter_map(|hit| note(hit).transpose()).collect()
         })
@@ -95,11 +95,21 @@ impl Memory {
 
 /// Returns the notes that answer a query, best first.
 pub fn find_notes(connection: &Connection, query: &SearchQuery<'_>) -> Result<Vec<SearchHit>> {
-    let mut hits = ranked_hits(connection, query, SearchEffort::ASKED)?;
-    hits.retain(|hit| hit.fit >= FLOOR);
+    let mut hits = find_by_words(connection, query)?;
     if hits.first().is_none_or(|hit| hit.fit < FITS) {
         second_list::add_similar_notes(connection, query, &mut hits)?;
     }
+    hits.truncate(query.limit);
+    Ok(hits)
+}
+
+/// Returns the notes that have words of a query, best first. Hooks do not look any further.
+pub(crate) fn find_by_words(
+    connection: &Connection,
+    query: &SearchQuery<'_>,
+) -> Result<Vec<SearchHit>> {
+    let mut hits = ranked_hits(connection, query, SearchEffort::ASKED)?;
+    hits.retain(|hit| hit.fit >= FLOOR);
     hits.truncate(query.limit);
     Ok(hits)
 }
@@ -108,7 +118,7 @@ pub fn find_notes(connection: &Connection, query: &SearchQuery<'_>) -> Result<Ve
 const FLOOR: f32 = 0.1;
 
 /// Minimum fit of a note that is delivered unasked.
-pub(crate) const FITS: f32 = 0.5;
+const FITS: f32 = 0.5;
 
 /// Returns the notes that fit the subject of a prompt, best first, if any do. They may go into a
 /// context that did not ask for them.

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::memory::db::index;
 use crate::memory::db::index::{IndexQuery, SCOPE};
 use crate::memory::lang::forms::is_request_word;
-use crate::memory::recall::search::rank::{HEAD_WORTH, KIN_WORTH, STEM_WORTH, TermWeights};
+use crate::memory::recall::search::rank::{HEAD_WORTH, STEM_WORTH, SYNONYM_WORTH, TermWeights};
 use crate::memory::recall::search::related;
 use crate::memory::recall::search::terms::{QueryTerm, QueryTerms};
 
@@ -126,8 +126,8 @@ impl<'a> PostingWalk<'a> {
             let list = index::find_rows(self.connection, &asked, self.effort.probe)?;
             let weight = self.weight(count(&list));
             self.add_rows(&list, weight);
-            for kin in &join.kin {
-                self.read_form(kin, weight * KIN_WORTH)?;
+            for synonym in &join.synonyms {
+                self.read_form(synonym, weight * SYNONYM_WORTH)?;
             }
             joins.push(weight);
         }
@@ -187,8 +187,8 @@ impl<'a> PostingWalk<'a> {
                 self.read_form(&term.exact, weight * (1.0 - STEM_WORTH))?;
             }
         }
-        for kin in &term.kin {
-            self.read_form(kin, weight * KIN_WORTH)?;
+        for synonym in &term.synonyms {
+            self.read_form(synonym, weight * SYNONYM_WORTH)?;
         }
         let is_unknown = list.is_empty();
         let mut related = Vec::new();
@@ -199,7 +199,7 @@ impl<'a> PostingWalk<'a> {
             related = related::similar_words(self.connection, &term.exact)?;
         }
         for form in &related {
-            self.read_form(form, weight * KIN_WORTH)?;
+            self.read_form(form, weight * SYNONYM_WORTH)?;
         }
         Ok((weight, related))
     }

@@ -11,7 +11,7 @@ type FormMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Worth of a form, relative to the word itself.
 pub(super) const STEM_WORTH: f32 = 0.9;
-pub(super) const KIN_WORTH: f32 = 0.6;
+pub(super) const SYNONYM_WORTH: f32 = 0.6;
 pub(super) const HEAD_WORTH: f32 = 0.5;
 /// BM25: how fast more of one word stops to count, how much length does, and the usual number of
 /// content words in a note.
@@ -98,12 +98,12 @@ impl<'a> NoteRanker<'a> {
                 |form: &'a str, worth| forms.entry(form).or_default().words.push((n, worth));
             add(&term.exact, 1.0);
             term.stem.iter().for_each(|stem| add(stem, STEM_WORTH));
-            term.kin.iter().for_each(|other| add(other, KIN_WORTH));
+            term.synonyms.iter().for_each(|other| add(other, SYNONYM_WORTH));
             term.head.iter().for_each(|head| add(head, HEAD_WORTH));
-            weights.related[n].iter().for_each(|other| add(other, KIN_WORTH));
+            weights.related[n].iter().for_each(|other| add(other, SYNONYM_WORTH));
         }
         for (n, join) in terms.joins.iter().enumerate() {
-            for form in join.kin.iter().copied().chain([&*join.exact]) {
+            for form in join.synonyms.iter().copied().chain([&*join.exact]) {
                 forms.entry(form).or_default().join = Some(n);
             }
         }

@@ -14,7 +14,7 @@ const MOST_ADDED: usize = 5;
 /// Least similarity of a note that is added.
 const SIMILAR: f32 = 0.3;
 
-/// Adds notes that are close in meaning behind those that were found by their words.
+/// Adds notes that are close in meaning to those that were found by their words.
 pub(super) fn add_similar_notes(
     connection: &Connection,
     query: &SearchQuery<'_>,
@@ -49,8 +49,7 @@ pub(super) fn add_similar_notes(
     Ok(())
 }
 
-/// Merges both lists by rank: a note that is high in one of them stands above one that is in the
-/// middle of both.
+/// Merges both lists: half the similarity counts as score, or is added to it.
 fn merge(hits: &mut Vec<SearchHit>, similar: &[(f32, i64)]) {
     for (similarity, row) in similar.iter().take(MOST_ADDED) {
         match hits.iter_mut().find(|hit| hit.row == *row) {

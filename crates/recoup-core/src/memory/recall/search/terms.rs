@@ -21,7 +21,7 @@ pub(super) struct QueryTerm {
     /// Beginning with its prefix.
     pub(super) head: Option<String>,
     /// Synonyms.
-    pub(super) kin: Vec<&'static str>,
+    pub(super) synonyms: Vec<&'static str>,
     /// Position among the query's words.
     pub(super) at: usize,
     /// True if it is only a beginning: one character of a script that is indexed in pairs.
@@ -36,7 +36,7 @@ pub(super) struct QueryTerm {
 pub(super) struct CompoundTerm {
     pub(super) exact: String,
     /// Synonyms.
-    pub(super) kin: Vec<&'static str>,
+    pub(super) synonyms: Vec<&'static str>,
     /// Positions of its words in the query.
     pub(super) places: std::ops::Range<usize>,
 }
@@ -71,9 +71,9 @@ impl QueryTerms {
             let fresh = seen.insert(stem.clone().unwrap_or_else(|| exact.clone()));
             if fresh && (brief || !stop) {
                 let head = head(&exact, sort).filter(|_| !stop).map(|head| format!("{HEAD}{head}"));
-                let kin = synonyms(stem.as_deref().unwrap_or(&exact)).collect();
+                let synonyms = synonyms(stem.as_deref().unwrap_or(&exact)).collect();
                 let open = sort == WordSort::Tail;
-                terms.words.push(QueryTerm { exact, stem, head, kin, at, open, stop, sort });
+                terms.words.push(QueryTerm { exact, stem, head, synonyms, at, open, stop, sort });
             }
         }
         if terms.words.len() > MOST {
@@ -157,8 +157,8 @@ impl QueryWords {
         if words.iter().all(|it| matches!(it.sort, WordSort::Plain | WordSort::Part)) {
             let exact: String = words.iter().map(|it| &*it.exact).collect();
             if self.joins.iter().all(|join| join.exact != exact) {
-                let kin = synonyms(&exact).collect();
-                self.joins.push(CompoundTerm { exact, kin, places });
+                let synonyms = synonyms(&exact).collect();
+                self.joins.push(CompoundTerm { exact, synonyms, places });
             }
         }
     }

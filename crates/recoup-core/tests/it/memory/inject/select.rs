@@ -2,17 +2,17 @@
 
 use std::collections::HashSet;
 
-use recoup_core::memory::recall::inject::{InjectionContext, RuleCandidate, select_concerning};
+use recoup_core::memory::recall::inject::{InjectionContext, ScoredNote, select_concerning};
 use recoup_core::memory::{Note, NoteId, NoteSource, NoteStatus};
 
 use super::{context, never_stale, note};
 
-fn candidate(text: &str, score: f64) -> RuleCandidate {
-    RuleCandidate { note: note(text), score }
+fn candidate(text: &str, score: f64) -> ScoredNote {
+    ScoredNote { note: note(text), score }
 }
 
 fn chosen(
-    candidates: &[RuleCandidate],
+    candidates: &[ScoredNote],
     touched: &[&str],
     context: &InjectionContext<'_>,
 ) -> Vec<String> {
@@ -21,7 +21,7 @@ fn chosen(
         .unwrap_or_default()
 }
 
-fn at_a_prompt(candidates: &[RuleCandidate], given: &HashSet<NoteId>) -> Vec<String> {
+fn at_a_prompt(candidates: &[ScoredNote], given: &HashSet<NoteId>) -> Vec<String> {
     chosen(candidates, &[], &context(given))
 }
 
@@ -37,7 +37,7 @@ fn nothing_fits_and_nothing_is_said() {
 #[test]
 fn at_most_three_the_best_first() {
     let scores = [0.7, 0.9, 0.75, 0.8, 0.6];
-    let candidates: Vec<RuleCandidate> =
+    let candidates: Vec<ScoredNote> =
         scores.iter().map(|it| candidate(&it.to_string(), *it)).collect();
     assert_eq!(at_a_prompt(&candidates, &HashSet::new()), ["0.9", "0.8", "0.75"]);
 }
@@ -50,7 +50,7 @@ fn what_is_far_behind_the_best_is_beside_the_point() {
 
 #[test]
 fn what_was_given_is_not_given_again_and_makes_room() {
-    let candidates: Vec<RuleCandidate> = (0..4).map(|n| candidate(&n.to_string(), 0.9)).collect();
+    let candidates: Vec<ScoredNote> = (0..4).map(|n| candidate(&n.to_string(), 0.9)).collect();
     let given = HashSet::from([candidates[0].note.id.clone()]);
     assert_eq!(at_a_prompt(&candidates, &given), ["1", "2", "3"]);
 }
@@ -61,7 +61,7 @@ fn only_rules_are_chosen() {
     let retired = Note { status: NoteStatus::Retired, ..note("retired") };
     let tool = Note { source: NoteSource::Tool, ..note("a tool's") };
     for note in [retired, tool] {
-        assert!(at_a_prompt(&[RuleCandidate { note, score: 1.0 }], &none).is_empty());
+        assert!(at_a_prompt(&[ScoredNote { note, score: 1.0 }], &none).is_empty());
     }
 }
 
@@ -69,7 +69,7 @@ fn only_rules_are_chosen() {
 fn a_rule_for_some_files_concerns_calls_that_touch_them() {
     let given = HashSet::new();
     let go = Note { paths: Some("src/**/*.go".to_owned()), ..note("Use tabs.") };
-    let candidates = [RuleCandidate { note: go, score: 0.9 }];
+    let candidates = [ScoredNote { note: go, score: 0.9 }];
     let touching = |touched: &[&str]| !chosen(&candidates, touched, &context(&given)).is_empty();
     assert!(touching(&["src/a/b.go"]));
     assert!(touching(&["README.md", "src/x.go"]));
@@ -82,7 +82,7 @@ fn a_rule_for_some_files_concerns_calls_that_touch_them() {
 fn a_glob_that_is_none_concerns_nothing() {
     let given = HashSet::new();
     let odd = Note { paths: Some("src/[".to_owned()), ..note("x") };
-    let odd = [RuleCandidate { note: odd, score: 1.0 }];
+    let odd = [ScoredNote { note: odd, score: 1.0 }];
     assert!(chosen(&odd, &["src/["], &context(&given)).is_empty());
 }
 
