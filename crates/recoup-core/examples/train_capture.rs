@@ -1,4 +1,4 @@
-//! Makes the weights of the tagger from the training prompts: `cargo run --profile eval -p
+//! Makes the weights of the tagger from the training prompts: `cargo run --release -p
 //! recoup-core --example train_capture`. The same corpora give the same bytes.
 #![allow(clippy::print_stdout, reason = "a report for the terminal")]
 #![allow(
