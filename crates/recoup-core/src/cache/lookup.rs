@@ -325,6 +325,24 @@ impl Cache {
                 other => self.wait_or_claim(request, other),
             },
         };
+        self.outcome_of(request, found, turn)
+    }
+
+    /// Like [`Self::lookup`], without waiting: `None` while another caller works on the entry.
+    pub fn try_lookup(&self, request: &LookupRequest<'_>) -> Result<Option<Outcome>> {
+        if !self.enabled() || request.mode != CacheMode::Use {
+            return self.lookup(request).map(Some);
+        }
+        let Some((found, turn)) = self.try_claim_once(request) else { return Ok(None) };
+        self.outcome_of(request, found, turn).map(Some)
+    }
+
+    fn outcome_of(
+        &self,
+        request: &LookupRequest<'_>,
+        found: PeekOutcome,
+        turn: Option<WorkGrant>,
+    ) -> Result<Outcome> {
         self.note_lookup(request, &found);
         // The sources are captured after any waiting and before the work.
         let permit = |WorkGrant(claim)| {

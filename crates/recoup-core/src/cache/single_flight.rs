@@ -227,6 +227,34 @@ impl Cache {
         }
     }
 
+    /// One look and one try to claim; `None` while another caller works on the entry.
+    pub(super) fn try_claim_once(
+        &self,
+        request: &LookupRequest<'_>,
+    ) -> Option<(PeekOutcome, Option<WorkGrant>)> {
+        let found = self.peek(request);
+        if let PeekOutcome::Hit(_) = found {
+            return Some((found, None));
+        }
+        if let PeekOutcome::Miss(MissReason::Unavailable(_)) = found {
+            return Some((found, Some(WorkGrant(None))));
+        }
+        match self.claims().try_claim(request.id) {
+            Ok(Some(claim)) => {
+                // The previous holder of the claim may have filled the entry since the look.
+                let found = self.peek(request);
+                if let PeekOutcome::Hit(_) = found {
+                    claim.release();
+                    return Some((found, None));
+                }
+                Some((found, Some(WorkGrant(Some(claim)))))
+            }
+            Ok(None) if matches!(found, PeekOutcome::Stale(_)) => Some((found, None)),
+            Ok(None) => None,
+            Err(_) => Some((found, Some(WorkGrant(None)))),
+        }
+    }
+
     /// The right to work, if it can be had now.
     fn try_grant_work(
         &self,

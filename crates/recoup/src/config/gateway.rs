@@ -198,6 +198,14 @@ pub(super) fn read_gateway(node: &ConfigNode, reader: &mut NodeReader) -> Gatewa
             "key_headers" => {
                 let names = texts(reader, &key, node, "names of headers");
                 settings.key_headers = names.iter().map(|name| name.to_lowercase()).collect();
+                let is_credential = |name: &String| CREDENTIALS.contains(&name.as_str());
+                if settings.key_headers.iter().any(is_credential) {
+                    reader.add(
+                        &key,
+                        node,
+                        "a credential is no part of a key: tenants tell callers apart",
+                    );
+                }
             }
             "tenants" => settings.tenants = read_tenants(&key, node, reader),
             "max_connections" => {
@@ -236,6 +244,9 @@ pub(super) fn read_gateway(node: &ConfigNode, reader: &mut NodeReader) -> Gatewa
     }
     settings
 }
+
+/// Headers with credentials.
+const CREDENTIALS: [&str; 4] = ["authorization", "x-api-key", "api-key", "cookie"];
 
 const REPLAY: &str = "\"at once\" or \"recorded\"";
 

@@ -92,7 +92,7 @@ impl Body for AnswerBody {
     fn is_end_stream(&self) -> bool {
         match self {
             Self::Whole(bytes) => bytes.is_none(),
-            Self::Passed(body) => body.body.is_end_stream(),
+            Self::Passed(body) => body.begun.is_none() && body.body.is_end_stream(),
             Self::Shared(_) | Self::Paced(_) => false,
         }
     }
@@ -102,7 +102,8 @@ impl Body for AnswerBody {
             Self::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Self::Passed(body) => body.body.size_hint(),
+            Self::Passed(body) if body.begun.is_none() => body.body.size_hint(),
+            Self::Passed(_) => SizeHint::default(),
             Self::Shared(_) | Self::Paced(_) => SizeHint::default(),
         }
     }
@@ -111,14 +112,18 @@ impl Body for AnswerBody {
 /// An upstream's answer, which must not be silent for too long.
 #[derive(Debug)]
 pub(super) struct PassedBody {
+    /// What was read of it before.
+    begun: Option<Bytes>,
     body: Incoming,
     silence: Duration,
     timer: Pin<Box<Sleep>>,
 }
 
 impl PassedBody {
-    pub(super) fn new(body: Incoming, silence: Duration) -> Box<Self> {
-        Box::new(Self { body, silence, timer: Box::pin(tokio::time::sleep(silence)) })
+    pub(super) fn new(begun: Bytes, body: Incoming, silence: Duration) -> Box<Self> {
+        let timer = Box::pin(tokio::time::sleep(silence));
+        let begun = Some(begun).filter(|begun| !begun.is_empty());
+        Box::new(Self { begun, body, silence, timer })
     }
 }
 
@@ -130,6 +135,9 @@ impl Body for PassedBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if let Some(begun) = self.begun.take() {
+            return Poll::Ready(Some(Ok(Frame::data(begun))));
+        }
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
             let until = Instant::now() + self.silence;
             self.timer.as_mut().reset(until);

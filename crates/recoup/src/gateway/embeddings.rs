@@ -3,11 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::http::response::Parts;
 use hyper::{HeaderMap, Response, StatusCode, header};
-use recoup_core::cache::PeekOutcome;
+use recoup_core::cache::{CacheMode, PeekOutcome};
 use recoup_core::entry::ProductionCost;
 use recoup_core::key::model_request::ModelRequestBody;
 use serde::{Deserialize, Serialize};
@@ -17,6 +20,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
 use super::body::AnswerBody;
+use super::decoder::PieceDecoder;
 use super::flight::{OpenWork, OutgoingRequest};
 use super::plan::CachePlan;
 use super::recording::RecordedAnswer;
@@ -26,21 +30,19 @@ use super::{Gateway, GatewayRefusal, LiveSettings, read_entry};
 /// Most texts of a request that is split; APIs take 2,048.
 const MOST_TEXTS: usize = 4096;
 
-/// An answer, with embeddings as they are written.
+/// An embedding, as it is written.
+type EmbeddingItem = BTreeMap<String, Box<RawValue>>;
+
+/// An answer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct EmbeddingList {
     object: String,
-    data: Vec<BTreeMap<String, Box<RawValue>>>,
+    data: Vec<EmbeddingItem>,
     model: String,
-    usage: EmbeddingUsage,
+    /// Whole numbers are summed; each API has its own.
+    usage: Map<String, Value>,
     #[serde(flatten)]
     more: Map<String, Value>,
-}
-
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct EmbeddingUsage {
-    prompt_tokens: u64,
-    total_tokens: u64,
 }
 
 /// A request for several embeddings.
@@ -87,60 +89,68 @@ impl Gateway {
         let known = spawn_blocking(move || gateway.known_embeddings(&asked)).await;
         let mut known = known.unwrap_or_else(|_| vec![None; batch.texts.len()]);
         let missing: Vec<usize> = (0..known.len()).filter(|at| known[*at].is_none()).collect();
-        let found = known.len() - missing.len();
-        let saved: u64 = known.iter().flatten().map(|list| list.usage.total_tokens).sum();
-        let (mut status, mut headers) = (CacheStatus::Hit, HeaderMap::new());
-        if !missing.is_empty() {
-            status = CacheStatus::Miss;
-            let started = Instant::now();
-            let sent = if found == 0 {
-                outgoing.clone()
-            } else {
-                batch.without_known(&missing, &outgoing)
-            };
-            let response = sent.send().await?;
-            let report = CacheReport::unserved(status, None, "not all texts are known");
-            if response.status() != StatusCode::OK {
-                let silence = outgoing.upstream.settings.idle_timeout;
-                return Ok(super::passed_answer(response, report, silence));
+        let (found, all) = (known.len() - missing.len(), known.len());
+        let saved: u64 = known.iter().flatten().map(EmbeddingList::tokens).sum();
+        let mut report = CacheReport {
+            reason: None,
+            age: Some(0),
+            saved_tokens: saved,
+            ..CacheReport::unserved(CacheStatus::Hit, None, "")
+        };
+        if missing.is_empty() {
+            return Ok(joined_answer(known, HeaderMap::new(), report));
+        }
+        let mode = batch.texts[0].1.directives.mode;
+        if mode == CacheMode::OnlyIfCached {
+            return Err(GatewayRefusal::not_cached(None));
+        }
+        (report.status, report.age) = (CacheStatus::Miss, None);
+        report.reason = Some(format!("{found} of {all} texts are known"));
+        let started = Instant::now();
+        let silence = outgoing.upstream.settings.idle_timeout;
+        let sent =
+            if found == 0 { outgoing.clone() } else { batch.without_known(&missing, &outgoing) };
+        let response = sent.send().await?;
+        if response.status() != StatusCode::OK {
+            return Ok(super::passed_answer(response, report, silence));
+        }
+        let answer = match read_answer(response, live.settings.limits.answer_bytes, silence).await?
+        {
+            Ok(answer) => answer,
+            Err((head, begun, rest)) if found == 0 => {
+                return Ok(super::begun_answer(head, begun, rest, report, silence));
             }
-            let limit = outgoing.upstream.settings.answer_timeout;
-            let (answer, list) = read_list(response, missing.len(), limit, live).await?;
-            headers = answer.headers.clone();
-            let lists = list.split(&missing, &batch);
-            for (at, list) in missing.iter().zip(&lists) {
-                known[*at] = Some(list.clone());
+            // What is known can't be joined with what can't be read: the client gets all of it anew.
+            Err(_) => return Ok(super::passed_answer(outgoing.send().await?, report, silence)),
+        };
+        let Some(list) = answer.list(missing.len()) else {
+            if found == 0 {
+                return Ok(answer.into_response(report));
             }
+            return Ok(super::passed_answer(outgoing.send().await?, report, silence));
+        };
+        let lists = list.split(&missing, &batch);
+        for (at, list) in missing.iter().zip(&lists) {
+            known[*at] = Some(list.clone());
+        }
+        let headers = super::upstream::end_to_end(&answer.head.headers);
+        if matches!(mode, CacheMode::Use | CacheMode::Refresh) {
             let (gateway, batch, live) = (Arc::clone(self), Arc::clone(&batch), Arc::clone(live));
             let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             let millis = millis / missing.len() as u64;
-            let work = OpenWork::new(self);
+            let (work, headers) = (OpenWork::new(self), headers.clone());
             // The client does not wait for the store.
             spawn_blocking(move || {
                 let _work = work;
                 for (at, list) in missing.into_iter().zip(lists) {
-                    gateway
-                        .keep_embedding(&batch.texts[at].1, &list, &answer.headers, millis, &live);
+                    gateway.keep_embedding(&batch.texts[at].1, &list, &headers, millis, &live);
                 }
             });
         }
-        let reason = format!("{found} of {} texts are known", known.len());
-        let report = CacheReport {
-            reason: Some(reason).filter(|_| status == CacheStatus::Miss),
-            age: (status == CacheStatus::Hit).then_some(0),
-            saved_tokens: saved,
-            ..CacheReport::unserved(status, None, "")
-        };
-        let body = EmbeddingList::join(known.into_iter().flatten());
-        let body = serde_json::to_vec(&body).unwrap_or_default();
-        let mut response = Response::new(AnswerBody::whole(body));
-        *response.headers_mut() = headers;
-        response.headers_mut().remove(header::CONTENT_LENGTH);
-        response.headers_mut().remove(header::CONTENT_ENCODING);
-        let kind = header::HeaderValue::from_static("application/json");
-        response.headers_mut().insert(header::CONTENT_TYPE, kind);
-        response.extensions_mut().insert(report);
-        Ok(response)
+        if found == 0 {
+            return Ok(answer.into_response(report));
+        }
+        Ok(joined_answer(known, headers, report))
     }
 
     fn known_embeddings(&self, batch: &EmbeddingBatch) -> Vec<Option<EmbeddingList>> {
@@ -166,7 +176,7 @@ impl Gateway {
         let Ok(body) = serde_json::to_vec(list) else { return };
         let (headers, events) = (headers.clone(), Vec::new());
         let recorded = RecordedAnswer { headers, events, body: body.into() };
-        let tokens = list.usage.prompt_tokens;
+        let tokens = list.tokens();
         let price = live.prices.price_of(&plan.model);
         let cost = ProductionCost {
             millis: Some(millis),
@@ -195,52 +205,104 @@ impl EmbeddingBatch {
     }
 }
 
-/// Reads an upstream's answer with that many embeddings.
-async fn read_list(
-    response: Response<hyper::body::Incoming>,
-    count: usize,
-    limit: std::time::Duration,
-    live: &LiveSettings,
-) -> Result<(RecordedAnswer, EmbeddingList), GatewayRefusal> {
-    let refused = |message| GatewayRefusal::new(StatusCode::BAD_GATEWAY, message);
-    let (head, body) = response.into_parts();
-    let most = live.settings.limits.answer_bytes;
-    let body = http_body_util::Limited::new(body, most);
-    let body = timeout(limit, body.collect()).await.ok().and_then(Result::ok);
-    let body = body.ok_or_else(|| refused("the upstream's answer was cut off"))?.to_bytes();
-    let mut decoder = super::decoder::PieceDecoder::of(&head.headers, most);
-    let body =
-        decoder.push(&body).ok_or_else(|| refused("the upstream's answer cannot be decoded"))?;
-    let headers = super::upstream::end_to_end(&head.headers);
-    let mut list: EmbeddingList = serde_json::from_slice(&body)
-        .map_err(|_| refused("the upstream's answer is not a list of embeddings"))?;
-    let index = |item: &BTreeMap<String, Box<RawValue>>| -> Option<usize> {
-        item.get("index")?.get().parse().ok()
-    };
-    list.data.sort_by_key(index);
-    if list.data.len() != count || !list.data.iter().map(index).eq((0..count).map(Some)) {
-        return Err(refused("the upstream's answer does not have one embedding for each text"));
+/// An upstream's answer, read whole.
+struct WholeAnswer {
+    head: Parts,
+    raw: Bytes,
+    plain: Bytes,
+}
+
+/// Head of an answer, what was read of its body, and the rest.
+type UnreadAnswer = (Parts, Bytes, Incoming);
+
+/// Reads an answer whole. One that is too large, or that can't be decoded, is handed back.
+async fn read_answer(
+    response: Response<Incoming>,
+    limit: usize,
+    silence: Duration,
+) -> Result<Result<WholeAnswer, UnreadAnswer>, GatewayRefusal> {
+    let (head, mut body) = response.into_parts();
+    let mut raw = BytesMut::new();
+    let cut = || GatewayRefusal::new(StatusCode::BAD_GATEWAY, "the upstream's answer was cut off");
+    while let Some(frame) = timeout(silence, body.frame()).await.map_err(|_| cut())? {
+        if let Ok(data) = frame.map_err(|_| cut())?.into_data() {
+            raw.extend_from_slice(&data);
+        }
+        if raw.len() > limit {
+            return Ok(Err((head, raw.freeze(), body)));
+        }
     }
-    Ok((RecordedAnswer { headers, events: Vec::new(), body }, list))
+    let raw = raw.freeze();
+    match PieceDecoder::of(&head.headers, limit).push(&raw) {
+        Some(plain) => Ok(Ok(WholeAnswer { head, raw, plain })),
+        None => Ok(Err((head, raw, body))),
+    }
+}
+
+impl WholeAnswer {
+    /// The list, if it has one embedding for each of so many texts.
+    fn list(&self, count: usize) -> Option<EmbeddingList> {
+        let mut list: EmbeddingList = serde_json::from_slice(&self.plain).ok()?;
+        let index =
+            |item: &EmbeddingItem| -> Option<usize> { item.get("index")?.get().parse().ok() };
+        list.data.sort_by_key(index);
+        list.data.iter().map(index).eq((0..count).map(Some)).then_some(list)
+    }
+
+    /// The answer as it came.
+    fn into_response(self, report: CacheReport) -> Response<AnswerBody> {
+        let mut response = Response::from_parts(self.head, AnswerBody::whole(self.raw));
+        *response.headers_mut() = super::upstream::end_to_end(response.headers());
+        *response.version_mut() = hyper::Version::HTTP_11;
+        response.extensions_mut().insert(report);
+        response
+    }
+}
+
+/// One answer for all texts.
+fn joined_answer(
+    known: Vec<Option<EmbeddingList>>,
+    headers: HeaderMap,
+    report: CacheReport,
+) -> Response<AnswerBody> {
+    let body = EmbeddingList::join(known.into_iter().flatten());
+    let body = serde_json::to_vec(&body).unwrap_or_default();
+    let mut response = Response::new(AnswerBody::whole(body));
+    *response.headers_mut() = headers;
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response.headers_mut().remove(header::CONTENT_ENCODING);
+    let kind = header::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response.extensions_mut().insert(report);
+    response
 }
 
 impl EmbeddingList {
+    /// Tokens that were read.
+    fn tokens(&self) -> u64 {
+        let count = |name| self.usage.get(name).and_then(Value::as_u64);
+        count("prompt_tokens").or_else(|| count("total_tokens")).unwrap_or_default()
+    }
+
     /// An answer for each text alone. The tokens are shared out by the length of the texts.
     fn split(self, texts: &[usize], batch: &EmbeddingBatch) -> Vec<Self> {
-        let length = |at: &usize| batch.texts[*at].0.to_string().len() as u64;
-        let shares = |total: u64| share_out(total, texts.iter().map(length));
-        let prompt = shares(self.usage.prompt_tokens);
-        let total = shares(self.usage.total_tokens);
-        let Self { object, data, model, more, .. } = self;
-        let usage = prompt.into_iter().zip(total);
-        let alone = |(item, (prompt_tokens, total_tokens))| Self {
+        let Self { object, data, model, usage, more } = self;
+        let mut usages = vec![usage.clone(); texts.len()];
+        for (name, total) in usage.iter().filter_map(|(name, it)| Some((name, it.as_u64()?))) {
+            let length = |at: &usize| batch.texts[*at].0.to_string().len() as u64;
+            let shares = share_out(total, texts.iter().map(length));
+            for (usage, share) in usages.iter_mut().zip(shares) {
+                usage.insert(name.clone(), share.into());
+            }
+        }
+        let alone = |(item, usage)| Self {
             object: object.clone(),
             data: vec![with_index(item, 0)],
             model: model.clone(),
-            usage: EmbeddingUsage { prompt_tokens, total_tokens },
+            usage,
             more: more.clone(),
         };
-        data.into_iter().zip(usage).map(alone).collect()
+        data.into_iter().zip(usages).map(alone).collect()
     }
 
     /// One answer for all texts, in their order.
@@ -248,21 +310,24 @@ impl EmbeddingList {
         let mut joined: Option<Self> = None;
         for mut list in lists {
             let Some(item) = list.data.pop() else { continue };
-            let all = joined
-                .get_or_insert_with(|| Self { usage: EmbeddingUsage::default(), ..list.clone() });
-            let index = all.data.len();
-            all.data.push(with_index(item, index));
-            all.usage.prompt_tokens += list.usage.prompt_tokens;
-            all.usage.total_tokens += list.usage.total_tokens;
+            let Some(all) = &mut joined else {
+                list.data.push(with_index(item, 0));
+                joined = Some(list);
+                continue;
+            };
+            all.data.push(with_index(item, all.data.len()));
+            for (name, count) in list.usage {
+                let sum = all.usage.get(&name).and_then(Value::as_u64).zip(count.as_u64());
+                if let Some((a, b)) = sum {
+                    all.usage.insert(name, (a + b).into());
+                }
+            }
         }
         joined
     }
 }
 
-fn with_index(
-    mut item: BTreeMap<String, Box<RawValue>>,
-    index: usize,
-) -> BTreeMap<String, Box<RawValue>> {
+fn with_index(mut item: EmbeddingItem, index: usize) -> EmbeddingItem {
     if let Ok(index) = RawValue::from_string(index.to_string()) {
         item.insert("index".to_owned(), index);
     }

@@ -132,7 +132,7 @@ impl ApiEndpoint {
                     let message = &choice["message"];
                     match choice["finish_reason"].as_str() {
                         None => Some("the answer has no end"),
-                        Some("content_filter") => REFUSED,
+                        Some("content_filter" | "error") => REFUSED,
                         _ if !is_empty(&message["refusal"]) => REFUSED,
                         Some("length") if !rule.keeps_truncated => CUT,
                         _ if ["content", "tool_calls", "function_call", "audio"]

@@ -10,13 +10,14 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::StatusCode;
 use hyper::body::Incoming;
+use hyper::header::CONTENT_ENCODING;
 use hyper::http::request::Parts;
 use parking_lot::Mutex;
 use recoup_core::cache::{FillOutcome, FillRefusal, Outcome, Permit};
 use recoup_core::entry::{Entry, ProductionCost};
 use recoup_core::key::{EntryId, Kind};
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::assemble::assemble_stream;
 use super::decoder::PieceDecoder;
@@ -29,8 +30,17 @@ use super::shared_response::{
 use super::upstream::{Upstream, UpstreamBody, end_to_end};
 use super::{Gateway, LiveSettings};
 
+/// Memory that a piece takes beside its bytes.
+const PIECE_BYTES: usize = 64;
+
 /// Reason to ask in spite of an entry.
 const DAMAGED: &str = "the stored answer is damaged";
+
+/// Pauses between looks while another process works on an entry, and the time after which it is
+/// not waited for any longer.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LAST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// Answers that are on their way, by entry.
 #[derive(Debug, Default)]
@@ -47,7 +57,7 @@ pub(super) struct OutgoingRequest {
     pub(super) head: Arc<Parts>,
     pub(super) path_and_query: String,
     pub(super) body: Bytes,
-    pub(super) uses_own_key: bool,
+    pub(super) sends_gateway_key: bool,
 }
 
 /// A caller's place at an answer.
@@ -66,8 +76,7 @@ impl FlightTable {
         if let Some(shared) = flights.get(id) {
             return shared.reader(false).map(FlightSeat::Follower);
         }
-        let shared = SharedResponse::recorded();
-        let reader = shared.reader(true)?;
+        let (reader, shared) = SharedResponse::with_leader()?;
         flights.insert(id.clone(), Arc::clone(&shared));
         Some(FlightSeat::Leader(reader, shared))
     }
@@ -92,7 +101,7 @@ impl OutgoingRequest {
         &self,
     ) -> Result<hyper::Response<Incoming>, super::shared_response::UpstreamFault> {
         let body = UpstreamBody::Left(self.body.clone().into());
-        self.upstream.send(&self.head, &self.path_and_query, body, self.uses_own_key).await
+        self.upstream.send(&self.head, &self.path_and_query, body, self.sends_gateway_key).await
     }
 }
 
@@ -108,30 +117,58 @@ impl Gateway {
     ) {
         let _work = OpenWork::new(&self);
         let _running = RunningFlight { flights: &self.flights, id: &plan.id, shared: &shared };
-        let (cache, asked) = (self.cache.clone(), Arc::clone(&plan));
-        let found = spawn_blocking(move || cache.lookup(&asked.lookup())).await;
-        let flight = FlightRun { gateway: &self, live: &live, plan: &plan, outgoing: &outgoing };
+        let found = self.wait_for_turn(&plan).await;
+        let mut flight = FlightRun {
+            gateway: &self,
+            live: &live,
+            plan: &plan,
+            outgoing: &outgoing,
+            finishes: live.settings.finishes_abandoned,
+        };
         match found {
-            Ok(Ok(Outcome::Hit(entry))) => {
+            Ok(Outcome::Hit(entry)) => {
                 if !flight.serve(&entry, CacheStatus::Hit, &shared).await {
                     flight.ask(&shared, None, DAMAGED).await;
                 }
             }
-            Ok(Ok(Outcome::Stale(entry, permit))) => {
+            Ok(Outcome::Stale(entry, permit)) => {
                 if !flight.serve(&entry, CacheStatus::Stale, &shared).await {
                     flight.ask(&shared, permit, DAMAGED).await;
                 } else if let Some(permit) = permit {
+                    flight.finishes = true;
                     flight.ask(&SharedResponse::recorded(), Some(permit), "refreshed").await;
                 }
             }
-            Ok(Ok(Outcome::Miss(permit, reason))) => {
+            Ok(Outcome::Miss(permit, reason)) => {
                 flight.ask(&shared, Some(permit), &reason.to_string()).await;
             }
-            Ok(Ok(Outcome::Bypass(reason))) => {
+            Ok(Outcome::Bypass(reason)) => {
                 flight.ask(&shared, None, &reason.to_string()).await;
             }
-            Ok(Err(error)) => flight.ask(&shared, None, &error.to_string()).await,
-            Err(_) => flight.ask(&shared, None, "the look-up failed").await,
+            Err(reason) => flight.ask(&shared, None, &reason).await,
+        }
+    }
+}
+
+impl Gateway {
+    /// Looks up until there is an entry, or nobody else works on it. Waits without a thread: those who
+    /// are waited for need threads to store their answers.
+    async fn wait_for_turn(&self, plan: &Arc<CachePlan>) -> Result<Outcome, String> {
+        let until = Instant::now() + LONGEST_WAIT;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let (cache, asked) = (self.cache.clone(), Arc::clone(plan));
+            match spawn_blocking(move || cache.try_lookup(&asked.lookup())).await {
+                Ok(Ok(Some(found))) => return Ok(found),
+                Ok(Err(error)) => return Err(error.to_string()),
+                Err(_) => return Err("the look-up failed".to_owned()),
+                Ok(Ok(None)) if Instant::now() > until => {
+                    return Err("another gateway works on it for too long".to_owned());
+                }
+                Ok(Ok(None)) => {}
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LAST_PAUSE);
         }
     }
 }
@@ -173,6 +210,8 @@ struct FlightRun<'a> {
     live: &'a LiveSettings,
     plan: &'a Arc<CachePlan>,
     outgoing: &'a OutgoingRequest,
+    /// True if an answer that nobody reads is read to its end.
+    finishes: bool,
 }
 
 impl FlightRun<'_> {
@@ -192,16 +231,17 @@ impl FlightRun<'_> {
         let report = self.gateway.report_served(&self.plan.id.key, entry, status);
         let RecordedAnswer { headers, events, mut body } = recorded;
         let extensions = hyper::http::Extensions::new();
-        shared.begin(Ok(SharedHead { status: StatusCode::OK, headers, extensions, report }));
+        let (status, is_shareable) = (StatusCode::OK, true);
+        shared.begin(Ok(SharedHead { status, headers, extensions, report, is_shareable }));
         let started = Instant::now();
         for RecordedEvent(at, length) in
             events.into_iter().filter(|_| self.live.settings.keeps_pace)
         {
             sleep_until(started + Duration::from_millis(at)).await;
             let event = body.split_to(length.min(body.len()));
-            shared.push(SharedPiece { raw: event.clone(), plain: event });
+            shared.push(SharedPiece { raw: event.clone(), plain: Some(event) });
         }
-        shared.push(SharedPiece { raw: body.clone(), plain: body });
+        shared.push(SharedPiece { raw: body.clone(), plain: Some(body) });
         shared.finish(ResponseEnd::Whole);
         true
     }
@@ -225,24 +265,29 @@ impl FlightRun<'_> {
         let key = Some(self.plan.id.key.clone());
         let report = CacheReport::unserved(CacheStatus::Miss, key, reason);
         let headers = end_to_end(&head.headers);
-        let is_stream = is_event_stream(&headers);
+        let is_encoded = headers.contains_key(CONTENT_ENCODING);
         let extensions = head.extensions;
         let recorder =
             AnswerRecorder::new(&headers, self.live.settings.limits.answer_bytes, started);
-        let shown =
-            SharedHead { status: head.status, headers: headers.clone(), extensions, report };
+        let is_shareable = permit.is_some() && !matches!(recorder.decoder, PieceDecoder::Broken);
+        let shown = SharedHead {
+            status: head.status,
+            headers: headers.clone(),
+            extensions,
+            report,
+            is_shareable,
+        };
         shared.begin(Ok(shown));
         if head.status != StatusCode::OK {
             self.close(shared);
             release(permit).await;
-            self.pump(shared, body, None).await;
+            self.pump(shared, body, None, is_encoded).await;
             return;
         }
         let recorder = permit.is_some().then_some(recorder);
-        let recorded = self.pump(shared, body, recorder).await;
+        let recorded = self.pump(shared, body, recorder, is_encoded).await;
         match (permit, recorded) {
             (Some(permit), Some((events, body))) => {
-                let events = if is_stream { events } else { Vec::new() };
                 self.keep(permit, RecordedAnswer { headers, events, body }, started).await;
             }
             (permit, _) => release(permit).await,
@@ -255,13 +300,14 @@ impl FlightRun<'_> {
         shared: &Arc<SharedResponse>,
         mut body: Incoming,
         mut recorder: Option<AnswerRecorder>,
+        is_encoded: bool,
     ) -> Option<(Vec<RecordedEvent>, Bytes)> {
         if recorder.is_none() {
             shared.stop_keeping();
         }
         let silence = self.outgoing.upstream.settings.idle_timeout;
         loop {
-            let is_paid = recorder.is_some() && self.live.settings.finishes_abandoned;
+            let is_paid = recorder.is_some() && self.finishes;
             if shared.wait_for_room().await == ReaderDemand::Abandoned && !is_paid {
                 self.close(shared);
                 shared.finish(ResponseEnd::Cut);
@@ -281,14 +327,14 @@ impl FlightRun<'_> {
                 }
             };
             let plain = match recorder.as_mut().map(|recorder| recorder.push(&raw)) {
-                Some(Some(plain)) => plain,
+                Some(Some(plain)) => Some(plain),
                 Some(None) => {
                     // Too large, or not decodable: it only passes from here on.
                     recorder = None;
                     shared.stop_keeping();
-                    raw.clone()
+                    (!is_encoded).then(|| raw.clone())
                 }
-                None => raw.clone(),
+                None => (!is_encoded).then(|| raw.clone()),
             };
             shared.push(SharedPiece { raw, plain });
         }
@@ -364,23 +410,30 @@ struct AnswerRecorder {
     body: Vec<u8>,
     limit: usize,
     started: Instant,
+    is_stream: bool,
+    /// What it costs in memory, about.
+    taken: usize,
 }
 
 impl AnswerRecorder {
     fn new(headers: &hyper::HeaderMap, limit: usize, started: Instant) -> Self {
         let (decoder, splitter) = (PieceDecoder::of(headers, limit), EventSplitter::new());
-        Self { decoder, splitter, events: Vec::new(), body: Vec::new(), limit, started }
+        let (is_stream, events, body) = (is_event_stream(headers), Vec::new(), Vec::new());
+        Self { decoder, splitter, events, body, limit, started, is_stream, taken: 0 }
     }
 
     /// Takes a piece and returns it decoded; none if the answer can't be recorded.
     fn push(&mut self, raw: &Bytes) -> Option<Bytes> {
         let plain = self.decoder.push(raw)?;
-        if self.body.len() + plain.len() > self.limit {
+        self.taken += raw.len().max(plain.len()) + PIECE_BYTES;
+        if self.taken > self.limit {
             return None;
         }
-        let at = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let lengths = self.splitter.push(&plain);
-        self.events.extend(lengths.into_iter().map(|length| RecordedEvent(at, length)));
+        if self.is_stream {
+            let at = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let lengths = self.splitter.push(&plain);
+            self.events.extend(lengths.into_iter().map(|length| RecordedEvent(at, length)));
+        }
         self.body.extend_from_slice(&plain);
         Some(plain)
     }
@@ -388,7 +441,7 @@ impl AnswerRecorder {
     fn finish(mut self) -> (Vec<RecordedEvent>, Bytes) {
         let counted: usize = self.events.iter().map(|event| event.1).sum();
         let rest = self.body.len() - counted;
-        if rest > 0 {
+        if rest > 0 && self.is_stream {
             let at = self.events.last().map_or(0, |event| event.0);
             self.events.push(RecordedEvent(at, rest));
         }

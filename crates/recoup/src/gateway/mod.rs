@@ -59,7 +59,7 @@ use plan::{ApiRequest, BypassReason, CachePlan};
 use recording::RecordedAnswer;
 use report::{CacheReport, CacheStatus};
 use route::RoutedPath;
-use shared_response::SharedReader;
+use shared_response::{SharedReader, SharedResponse};
 use tenants::{GatewayCaller, RateTable, TenantTable};
 use upstream::{Upstream, UpstreamBody, end_to_end};
 
@@ -72,6 +72,9 @@ const RECENT: Duration = Duration::from_secs(1);
 const MOST_RECENT: u64 = 100_000;
 /// Times that a caller waits for somebody else's request before it sends its own.
 const MOST_LEADERS: usize = 2;
+
+/// Forms of streams from which a plain answer may be made.
+const STREAM_FORMS: [&str; 2] = ["stream", "stream {\"include_usage\":true}"];
 
 const CACHE_HEADER: HeaderName = HeaderName::from_static("recoup-cache");
 const ID_HEADER: HeaderName = HeaderName::from_static("recoup-request-id");
@@ -198,7 +201,7 @@ impl Gateway {
         let known = KnownRequest { live, caller, upstream, path, head };
         let api = known.upstream.settings.api;
         let endpoint = ApiEndpoint::of(api, &known.head.method, known.path.path());
-        match endpoint.filter(|_| !known.head.headers.contains_key(header::UPGRADE)) {
+        match endpoint.filter(|_| !upstream::is_websocket(&known.head.headers)) {
             Some(endpoint) => self.answer_api(known, endpoint, body, facts).await,
             None => {
                 let body = ClientBody { begun: None, rest: body };
@@ -244,9 +247,8 @@ impl Gateway {
             }
         };
         facts.model = Some(plan.model.clone()).filter(|model| !model.is_empty());
-        let is_cached_only = plan.directives.mode == CacheMode::OnlyIfCached;
         if endpoint == ApiEndpoint::Embeddings
-            && !is_cached_only
+            && plan.directives.mode != CacheMode::Bypass
             && let Some(batch) = EmbeddingBatch::split(&plan, &body, &known.live)
         {
             let live = Arc::clone(&known.live);
@@ -256,14 +258,7 @@ impl Gateway {
             return Ok(recorded_response(&known.live, served));
         }
         match plan.directives.mode {
-            CacheMode::OnlyIfCached => Err(GatewayRefusal {
-                report: Some(CacheReport::unserved(
-                    CacheStatus::Miss,
-                    Some(plan.id.key.clone()),
-                    "only a cached answer was wanted",
-                )),
-                ..GatewayRefusal::new(StatusCode::GATEWAY_TIMEOUT, "there is no cached answer")
-            }),
+            CacheMode::OnlyIfCached => Err(GatewayRefusal::not_cached(Some(plan.id.key.clone()))),
             CacheMode::Bypass => {
                 known.pass_through(UpstreamBody::Left(body.into()), "no-cache and no-store").await
             }
@@ -280,16 +275,22 @@ impl Gateway {
     ) -> Result<Response<AnswerBody>, GatewayRefusal> {
         let live = Arc::clone(&known.live);
         let outgoing = known.into_outgoing(body);
+        if !plan.shares_flights() {
+            // What this client asks for is for nobody else.
+            if let Some((reader, shared)) = SharedResponse::with_leader() {
+                tokio::spawn(Arc::clone(self).lead(live, plan, outgoing, shared));
+                return shared_answer(reader).await;
+            }
+        }
         for _ in 0..MOST_LEADERS {
             match self.flights.join(&plan.id) {
                 Some(FlightSeat::Leader(reader, shared)) => {
-                    let run = Arc::clone(self).lead(live, plan, outgoing, shared);
-                    tokio::spawn(run);
+                    tokio::spawn(Arc::clone(self).lead(live, plan, outgoing, shared));
                     return shared_answer(reader).await;
                 }
                 Some(FlightSeat::Follower(reader)) => match reader.head().await {
                     // Its own failure is each caller's own.
-                    Ok(head) if head.status == StatusCode::OK => {
+                    Ok(head) if head.status == StatusCode::OK && head.is_shareable => {
                         return shared_answer(reader).await;
                     }
                     Ok(_) | Err(_) => {}
@@ -324,14 +325,17 @@ impl Gateway {
             return Some(ServedAnswer { recorded, report });
         }
         let form = plan.recipe.body.form();
-        let other = plan.id_of_form(if form.is_empty() { "stream" } else { "" })?;
-        let request = plan.lookup_of(&other);
-        let PeekOutcome::Hit(entry) = self.cache.peek(&request) else { return None };
-        let recorded = translate(plan.endpoint, &read_entry(&entry)?, form)?;
-        // Counted only now: a form that does not fit is no hit.
-        self.cache.read_hit(&request).ok()?;
-        let report = self.report_served(&other.key, &entry, CacheStatus::Hit);
-        Some(ServedAnswer { recorded, report })
+        let others: &[&str] = if form.is_empty() { &STREAM_FORMS } else { &[""] };
+        others.iter().find_map(|other| {
+            let other = plan.id_of_form(other)?;
+            let request = plan.lookup_of(&other);
+            let PeekOutcome::Hit(entry) = self.cache.peek(&request) else { return None };
+            let recorded = translate(plan.endpoint, &read_entry(&entry)?, form)?;
+            // Counted only now: a form that does not fit is no hit.
+            self.cache.read_hit(&request).ok()?;
+            let report = self.report_served(&other.key, &entry, CacheStatus::Hit);
+            Some(ServedAnswer { recorded, report })
+        })
     }
 
     fn report_served(&self, key: &Key, entry: &Entry, status: CacheStatus) -> CacheReport {
@@ -372,7 +376,7 @@ impl KnownRequest {
             head: Arc::new(self.head),
             path_and_query: self.path.into_string(),
             body,
-            uses_own_key: self.caller.uses_own_key,
+            sends_gateway_key: self.caller.sends_gateway_key,
         }
     }
 
@@ -383,15 +387,16 @@ impl KnownRequest {
         reason: &str,
     ) -> Result<Response<AnswerBody>, GatewayRefusal> {
         let upgrade = self.head.extensions.remove::<hyper::upgrade::OnUpgrade>();
+        let place = self.head.extensions.remove();
         let path = self.path.into_string();
         let upstream = &self.upstream;
-        let sent = upstream.send(&self.head, &path, body, self.caller.uses_own_key).await;
+        let sent = upstream.send(&self.head, &path, body, self.caller.sends_gateway_key).await;
         let mut response = sent?;
         let report = CacheReport::unserved(CacheStatus::Bypass, None, reason);
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             let theirs = hyper::upgrade::on(&mut response);
             if let Some(ours) = upgrade {
-                tokio::spawn(server::join_upgraded(ours, theirs));
+                tokio::spawn(server::join_upgraded(ours, theirs, place));
             }
             let (mut head, _) = response.into_parts();
             head.extensions.insert(report);
@@ -492,9 +497,8 @@ async fn shared_answer(reader: SharedReader) -> Result<Response<AnswerBody>, Gat
     if is_raw {
         *response.extensions_mut() = head.extensions.clone();
     } else {
-        // What it reads was decoded.
-        response.headers_mut().remove(header::CONTENT_ENCODING);
-        response.headers_mut().remove(header::CONTENT_LENGTH);
+        // What it reads was decoded, and what belongs to the leader is not for others.
+        *response.headers_mut() = recording::kept_headers(&head.headers);
     }
     let mut report = head.report.clone();
     if !is_raw && report.status == CacheStatus::Miss {
@@ -511,11 +515,22 @@ fn passed_answer(
     report: CacheReport,
     silence: Duration,
 ) -> Response<AnswerBody> {
-    let (mut head, body) = response.into_parts();
+    let (head, body) = response.into_parts();
+    begun_answer(head, Bytes::new(), body, report, silence)
+}
+
+/// An upstream's answer as it is, of which something was read already.
+fn begun_answer(
+    mut head: hyper::http::response::Parts,
+    begun: Bytes,
+    body: Incoming,
+    report: CacheReport,
+    silence: Duration,
+) -> Response<AnswerBody> {
     head.headers = end_to_end(&head.headers);
     head.extensions.insert(report);
     head.version = hyper::Version::HTTP_11;
-    Response::from_parts(head, AnswerBody::Passed(PassedBody::new(body, silence)))
+    Response::from_parts(head, AnswerBody::Passed(PassedBody::new(begun, body, silence)))
 }
 
 fn plain_answer(status: StatusCode, text: impl Into<Bytes>) -> Response<AnswerBody> {
@@ -537,6 +552,13 @@ pub(super) struct GatewayRefusal {
 impl GatewayRefusal {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into(), report: None }
+    }
+
+    /// Only a cached answer was wanted, and there is none.
+    fn not_cached(key: Option<Key>) -> Self {
+        let reason = "only a cached answer was wanted";
+        let report = Some(CacheReport::unserved(CacheStatus::Miss, key, reason));
+        Self { report, ..Self::new(StatusCode::GATEWAY_TIMEOUT, "there is no cached answer") }
     }
 
     fn into_response(self) -> Response<AnswerBody> {

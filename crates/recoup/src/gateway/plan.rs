@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use hyper::Method;
-use hyper::header::HeaderMap;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use recoup_core::base::digest::encode_hex;
 use recoup_core::cache::{CacheMode, LookupRequest, PathContext, Ttl, WaitPolicy};
 use recoup_core::entry::{Draft, ProducerIdentity, ProductionCost};
 use recoup_core::key::model_request::{ModelRequestBody, ModelRequestRecipe};
@@ -14,11 +15,13 @@ use serde_json::{Map, Value};
 use super::directives::CacheDirectives;
 use super::endpoint::ApiEndpoint;
 use super::recording::RecordedAnswer;
+use super::upstream::is_connection_header;
 use crate::config::{GatewayCacheRule, GatewaySettings, UpstreamSettings};
 
 /// Headers that count for every API.
 const KEY_HEADERS: [&str; 4] =
-    ["anthropic-version", "anthropic-beta", "openai-organization", "openai-project"];
+    ["anthropic-version", BETA_HEADER, "openai-organization", "openai-project"];
+const BETA_HEADER: &str = "anthropic-beta";
 /// Parameters of the query that do not change the answer.
 const IGNORED_QUERY: &str = "beta";
 
@@ -84,8 +87,10 @@ impl CachePlan {
         if let Some(reason) = request.endpoint.never_cached(&body, &rule) {
             return Err(bypass(reason.to_owned()));
         }
-        let recipe = request.recipe(settings).map_err(|error| bypass(error.to_string()))?;
-        let key = recipe.key().map_err(|error| bypass(error.to_string()))?;
+        // The error is not repeated: it has words of the body.
+        let made = request.recipe(settings).and_then(|recipe| Ok((recipe.key()?, recipe)));
+        let (key, recipe) =
+            made.map_err(|_| bypass("no key can be made of its body".to_owned()))?;
         let identity = ProducerIdentity {
             name: Some(model.clone()).filter(|name| !name.is_empty()),
             namespace: Some(request.upstream.name.clone()),
@@ -117,11 +122,22 @@ impl CachePlan {
         LookupRequest {
             identity: Some(&self.identity),
             ttl: self.ttl.as_millis(),
-            max_age: self.directives.max_age,
+            max_age: self.max_age(),
             mode: self.directives.mode,
             wait_policy: WaitPolicy { leaders: Some(2), ..WaitPolicy::default() },
             ..LookupRequest::new(Kind::ModelRequest, id, &self.paths)
         }
+    }
+
+    /// Oldest acceptable answer. An entry may have a grace that only others asked for.
+    fn max_age(&self) -> Option<u64> {
+        let own = self.ttl.as_millis().filter(|_| self.grace == 0);
+        own.into_iter().chain(self.directives.max_age).min()
+    }
+
+    /// True if the answer may be another client's, or for another client.
+    pub(super) fn shares_flights(&self) -> bool {
+        self.directives.mode == CacheMode::Use && self.directives.max_age.is_none()
     }
 
     /// True if the client accepts an answer from the cache.
@@ -155,8 +171,11 @@ impl CachePlan {
 
     /// Words to find the entry by.
     fn tags(&self) -> Vec<String> {
-        let Self { model, recipe, .. } = self;
-        let mut tags = vec!["gateway".to_owned(), format!("upstream:{}", recipe.upstream)];
+        let Self { model, .. } = self;
+        let mut tags = vec![
+            "gateway".to_owned(),
+            format!("upstream:{}", self.identity.namespace.as_deref().unwrap_or_default()),
+        ];
         if !model.is_empty() {
             tags.push(format!("model:{model}"));
         }
@@ -196,7 +215,7 @@ impl ApiRequest<'_> {
             _ => format!("{}?{}", self.path, query.join("&")),
         };
         Ok(ModelRequestRecipe {
-            upstream: self.upstream.name.clone(),
+            upstream: format!("{} {}", self.upstream.name, self.upstream.url),
             method: self.method.as_str().to_owned(),
             path,
             headers: self.key_headers(&settings.key_headers),
@@ -204,19 +223,31 @@ impl ApiRequest<'_> {
         })
     }
 
-    /// The headers that count. Several values of one name are a set.
+    /// The headers that count, as the upstream gets them.
     fn key_headers(&self, named: &[String]) -> BTreeMap<String, String> {
         let names = KEY_HEADERS.into_iter().chain(named.iter().map(String::as_str));
-        let values = names.filter_map(|name| {
-            let values = self.headers.get_all(name).iter();
-            let values = values.filter_map(|value| value.to_str().ok());
-            let mut items: Vec<&str> =
-                values.flat_map(|value| value.split(',')).map(str::trim).collect();
-            items.sort_unstable();
-            items.dedup();
-            (!items.is_empty()).then(|| (name.to_owned(), items.join(",")))
+        let sent = names.filter_map(|name| {
+            if let Some(changed) = self.upstream.headers.get(name) {
+                return changed.clone().map(|value| (name.to_owned(), value));
+            }
+            let values = self.headers.get_all(name).iter().map(HeaderValue::as_bytes);
+            let mut items: Vec<&[u8]> = values.collect();
+            if name == BETA_HEADER {
+                // A set.
+                items =
+                    items.into_iter().flat_map(|value| value.split(|byte| *byte == b',')).collect();
+                items.iter_mut().for_each(|item| *item = item.trim_ascii());
+                items.sort_unstable();
+                items.dedup();
+            }
+            let value = items.join(&b", "[..]);
+            let value =
+                String::from_utf8(value).unwrap_or_else(|error| encode_hex(error.as_bytes()));
+            let is_sent = HeaderName::from_bytes(name.as_bytes())
+                .is_ok_and(|name| !is_connection_header(&name, self.headers));
+            (!items.is_empty() && is_sent).then(|| (name.to_owned(), value))
         });
-        values.collect()
+        sent.collect()
     }
 }
 

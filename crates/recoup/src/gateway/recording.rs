@@ -90,6 +90,12 @@ pub(super) fn is_event_stream(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"))
 }
 
+/// Headers that are not of one moment, connection or user.
+pub(super) fn kept_headers(headers: &HeaderMap) -> HeaderMap {
+    let kept = headers.iter().filter(|(name, _)| is_kept(name));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 fn is_kept(name: &HeaderName) -> bool {
     let name = name.as_str();
     !UNKEPT_HEADERS.contains(&name) && !name.contains("ratelimit") && !name.starts_with("recoup-")

@@ -44,7 +44,7 @@ pub(super) fn find_upstream<'u, U>(
     head: &Parts,
 ) -> Option<(&'u U, RoutedPath)> {
     let whole = head.uri.path_and_query().map_or("/", |it| it.as_str());
-    let (first, rest) = whole.trim_start_matches('/').split_once('/')?;
+    let (first, rest) = whole.strip_prefix('/')?.split_once('/')?;
     if let Some(upstream) = upstreams.iter().find(|it| settings_of(it).name == first) {
         return Some((upstream, RoutedPath::new(&format!("/{rest}"))));
     }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -23,7 +25,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
@@ -33,6 +35,8 @@ use crate::llm::ApiKey;
 
 /// Pause after a failed accept, for example when all file descriptors are in use.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Length of what an HTTP/2 client says first.
+const PREFACE_LEN: usize = 24;
 /// Most bytes of a request's head.
 const MAX_HEAD_BYTES: usize = 64 << 10;
 /// Most streams of one HTTP/2 connection.
@@ -112,25 +116,30 @@ async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
         // Small answers must not wait for the client's acknowledgement.
         let _ = stream.set_nodelay(true);
-        let connection = ClientConnection { gateway: Arc::clone(&gateway), tls: tls.clone() };
-        let watcher = open.watcher();
-        tokio::spawn(async move {
-            connection.serve(stream, watcher).await;
-            drop(place);
-        });
+        let connection = ClientConnection {
+            gateway: Arc::clone(&gateway),
+            tls: tls.clone(),
+            place: Arc::new(place),
+        };
+        tokio::spawn(connection.serve(stream, open.watcher()));
     }
     drop(listener);
-    (setup.tell)("stopping: open answers are finished first");
+    (setup.tell)("stopping: open answers are finished first (a second signal ends at once)");
     let limit = gateway.live.read().settings.limits.drain_timeout;
-    let is_drained = timeout(limit, async {
+    let drained = timeout(limit, async {
         open.shutdown().await;
         // Answers whose clients have gone are read to their end, too.
         while gateway.flights.running() > 0 {
             sleep(Duration::from_millis(20)).await;
         }
     });
-    if is_drained.await.is_err() {
-        (setup.tell)("some answers took too long and were cut off");
+    let is_drained = tokio::select! {
+        drained = drained => drained.is_ok(),
+        _ = interrupt.recv() => false,
+        _ = terminate.recv() => false,
+    };
+    if !is_drained {
+        (setup.tell)("some answers were not finished");
     }
     Ok(())
 }
@@ -159,7 +168,11 @@ impl Gateway {
 struct ClientConnection {
     gateway: Arc<Gateway>,
     tls: Option<TlsAcceptor>,
+    place: Arc<ConnectionPlace>,
 }
+
+/// A place among the connections; an upgraded one keeps it.
+pub(super) type ConnectionPlace = OwnedSemaphorePermit;
 
 impl ClientConnection {
     async fn serve(
@@ -169,14 +182,11 @@ impl ClientConnection {
     ) {
         let limits = self.gateway.live.read().settings.limits.clone();
         match &self.tls {
-            None => {
-                self.serve_http(StallGuard::new(stream, limits.client_timeout), &limits, watcher)
-                    .await
-            }
+            None => self.serve_http(StallGuard::new(stream, &limits), &limits, watcher).await,
             Some(tls) => {
                 let accepted = timeout(limits.head_timeout, tls.accept(stream)).await;
                 if let Ok(Ok(stream)) = accepted {
-                    let stream = StallGuard::new(stream, limits.client_timeout);
+                    let stream = StallGuard::new(stream, &limits);
                     self.serve_http(stream, &limits, watcher).await;
                 }
             }
@@ -201,8 +211,9 @@ impl ClientConnection {
             .timer(TokioTimer::new())
             .max_concurrent_streams(MAX_STREAMS)
             .keep_alive_interval(limits.head_timeout);
-        let service = service_fn(|request| {
+        let service = service_fn(|mut request: Request<Incoming>| {
             let gateway = Arc::clone(&self.gateway);
+            request.extensions_mut().insert(Arc::clone(&self.place));
             async move { Ok::<_, std::convert::Infallible>(gateway.answer(request).await) }
         });
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
@@ -212,7 +223,11 @@ impl ClientConnection {
 }
 
 /// Passes bytes between the two ends of an upgraded connection.
-pub(super) async fn join_upgraded(ours: OnUpgrade, theirs: OnUpgrade) {
+pub(super) async fn join_upgraded(
+    ours: OnUpgrade,
+    theirs: OnUpgrade,
+    _place: Option<Arc<ConnectionPlace>>,
+) {
     if let (Ok(ours), Ok(theirs)) = (ours.await, theirs.await) {
         let _ = copy_bidirectional(&mut TokioIo::new(ours), &mut TokioIo::new(theirs)).await;
     }
@@ -247,11 +262,16 @@ struct StallGuard<S> {
     patience: Duration,
     timer: Pin<Box<Sleep>>,
     is_waiting: bool,
+    /// Ends the wait for the first bytes, which tell the protocol.
+    begin: Pin<Box<Sleep>>,
+    has_begun: bool,
 }
 
 impl<S> StallGuard<S> {
-    fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, timer: Box::pin(sleep(patience)), is_waiting: false }
+    fn new(stream: S, limits: &GatewayLimits) -> Self {
+        let patience = limits.client_timeout;
+        let (timer, begin) = (Box::pin(sleep(patience)), Box::pin(sleep(limits.head_timeout)));
+        Self { stream, patience, timer, is_waiting: false, begin, has_begun: false }
     }
 
     /// Measures the time from the first write that did not get through.
@@ -280,7 +300,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for StallGuard<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        // hyper's own limit begins only when the protocol is known.
+        if !self.has_begun && self.begin.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        let before = buffer.filled().len();
+        let done = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let read = &buffer.filled()[before..];
+        self.has_begun |= read.contains(&b'\n') || read.len() >= PREFACE_LEN;
+        done
     }
 }
 

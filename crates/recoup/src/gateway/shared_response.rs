@@ -1,8 +1,8 @@
 //! An answer of an upstream that several clients read while it arrives, each at its own place.
 //!
-//! One task pulls the answer and pushes its pieces. While the answer is being recorded, all pieces
-//! stay, and the task waits for the fastest reader; otherwise pieces go as soon as all have read them,
-//! and it waits for the slowest. So a slow client holds up nobody who is faster.
+//! One task pulls the answer and pushes its pieces, and waits for the fastest reader. While the answer
+//! is being recorded, all pieces stay. Otherwise pieces go as soon as all have read them, and readers
+//! that are too far behind are cut off. So a slow client holds up nobody who is faster.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -20,6 +20,9 @@ use super::report::CacheReport;
 /// Bytes that may be ahead of the reader for whom the task waits.
 const WINDOW: usize = 256 << 10;
 
+/// Bytes that a reader may be behind where pieces are not kept.
+const FURTHEST_BEHIND: usize = 8 << 20;
+
 /// Head of an answer.
 #[derive(Debug, Clone)]
 pub(super) struct SharedHead {
@@ -28,6 +31,8 @@ pub(super) struct SharedHead {
     /// Spelling of the headers.
     pub(super) extensions: Extensions,
     pub(super) report: CacheReport,
+    /// True if others than the leader may read it.
+    pub(super) is_shareable: bool,
 }
 
 /// Reason why there is no answer.
@@ -37,11 +42,11 @@ pub(super) struct UpstreamFault {
     pub(super) message: String,
 }
 
-/// Encoded as it came, and decoded; the same bytes if it came plain.
+/// Encoded as it came, and decoded: the same bytes if it came plain, none if it can't be decoded.
 #[derive(Debug, Clone)]
 pub(super) struct SharedPiece {
     pub(super) raw: Bytes,
-    pub(super) plain: Bytes,
+    pub(super) plain: Option<Bytes>,
 }
 
 /// An answer that several clients read.
@@ -54,7 +59,7 @@ pub(super) struct SharedResponse {
 struct SharedState {
     head: Option<Result<Arc<SharedHead>, UpstreamFault>>,
     pieces: VecDeque<SharedPiece>,
-    /// Number of pieces that are gone, and their bytes.
+    /// Number of pieces that are gone.
     dropped: usize,
     /// Bytes of all pieces so far.
     pushed_bytes: usize,
@@ -96,6 +101,12 @@ impl SharedResponse {
         Arc::new(Self { state: Mutex::new(state) })
     }
 
+    /// An answer with its leader, who reads it as it comes.
+    pub(super) fn with_leader() -> Option<(SharedReader, Arc<Self>)> {
+        let shared = Self::recorded();
+        Some((shared.reader(true)?, shared))
+    }
+
     /// Adds a reader at the beginning; none if that is gone. `is_raw` if it reads what came encoded.
     pub(super) fn reader(self: &Arc<Self>, is_raw: bool) -> Option<SharedReader> {
         let mut state = self.state.lock();
@@ -121,6 +132,12 @@ impl SharedResponse {
         state.pushed_bytes += piece.raw.len();
         state.pieces.push_back(piece);
         state.wake_readers();
+        if !state.keeps_all {
+            // What is not kept can't wait for those who are far behind.
+            let pushed = state.pushed_bytes;
+            state.readers.retain(|reader| pushed - reader.bytes <= FURTHEST_BEHIND);
+            state.drop_read();
+        }
     }
 
     /// Ends the answer.
@@ -151,8 +168,7 @@ impl SharedResponse {
         std::future::poll_fn(|context| {
             let mut state = self.state.lock();
             let places = state.readers.iter().map(|reader| reader.bytes);
-            let place = if state.keeps_all { places.max() } else { places.min() };
-            match place {
+            match places.max() {
                 None => Poll::Ready(ReaderDemand::Abandoned),
                 Some(read) if state.pushed_bytes - read <= WINDOW => {
                     Poll::Ready(ReaderDemand::Wanted)
@@ -236,7 +252,8 @@ impl Body for SharedReader {
         loop {
             let (dropped, end) = (state.dropped, state.end);
             let Some(place) = state.readers.iter_mut().find(|reader| reader.id == self.id) else {
-                return Poll::Ready(None);
+                // It was too slow.
+                return Poll::Ready(Some(Err(CutAnswer)));
             };
             let Some(piece) = state.pieces.get(place.piece - dropped) else {
                 return match end {
@@ -250,7 +267,11 @@ impl Body for SharedReader {
             };
             place.piece += 1;
             place.bytes += piece.raw.len();
-            let data = if self.is_raw { piece.raw.clone() } else { piece.plain.clone() };
+            let Some(data) =
+                (if self.is_raw { Some(piece.raw.clone()) } else { piece.plain.clone() })
+            else {
+                return Poll::Ready(Some(Err(CutAnswer)));
+            };
             if !state.keeps_all {
                 state.drop_read();
             }

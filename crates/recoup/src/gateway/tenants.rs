@@ -20,6 +20,8 @@ use crate::config::{GatewaySettings, TenantSettings, env};
 /// Header with a token of the gateway, beside the credential of the provider.
 pub(super) const TOKEN_HEADER: &str = "recoup-token";
 const API_KEY_HEADER: &str = "x-api-key";
+/// Headers that tell one caller from another.
+const CREDENTIAL_HEADERS: [&str; 4] = ["authorization", API_KEY_HEADER, "api-key", "cookie"];
 
 /// The callers that are let in.
 pub(super) struct TenantTable {
@@ -43,8 +45,8 @@ pub(super) struct GatewayCaller {
     pub(super) scope: Scope,
     /// Number of the tenant in the configuration.
     pub(super) tenant: Option<usize>,
-    /// True if the credential is a token of ours, in place of which the upstream's key is sent.
-    pub(super) uses_own_key: bool,
+    /// True if the credential is a token of ours, in place of which the gateway's key is sent.
+    pub(super) sends_gateway_key: bool,
 }
 
 impl GatewayCaller {
@@ -72,6 +74,16 @@ impl TenantTable {
         };
         let tenants = settings.tenants.iter().map(token).collect::<Result<Vec<_>>>()?;
         let shared_token = env::gateway_token()?;
+        let mut tokens: Vec<&String> =
+            tenants.iter().map(|(_, token)| token).chain(&shared_token).collect();
+        tokens.sort_unstable();
+        if tokens.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Error::usage("two tenants of the gateway have the same token"));
+        }
+        if shared_token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN) {
+            let message = format!("RECOUP_GATEWAY_TOKEN needs at least {MIN_TOKEN} characters");
+            return Err(Error::usage(message));
+        }
         if tenants.is_empty() && shared_token.is_none() && !settings.listen.ip().is_loopback() {
             return Err(Error::usage(format!(
                 "{} can be reached from other machines: define tenants with tokens \
@@ -91,29 +103,47 @@ impl TenantTable {
     /// Who asks; none if a token is needed and missing or wrong.
     pub(super) fn identify(&self, headers: &HeaderMap) -> Option<GatewayCaller> {
         if !self.needs_token() {
-            return Some(GatewayCaller { scope: local_scope(), tenant: None, uses_own_key: false });
+            return Some(GatewayCaller {
+                scope: local_scope(),
+                tenant: None,
+                sends_gateway_key: false,
+            });
         }
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let credential = text(API_KEY_HEADER).or_else(|| bearer_token(headers));
-        for (token, uses_own_key) in [(text(TOKEN_HEADER), false), (credential, true)] {
-            let Some(token) = token else { continue };
+        // A token in place of the key never leaves this machine, whichever header lets the caller in.
+        let sends_gateway_key = credential.is_some_and(|it| self.knows_token(it));
+        for token in [text(TOKEN_HEADER), credential].into_iter().flatten() {
             let is_it = |(_, known): &(TenantSettings, String)| is_same(token, known);
             if let Some(tenant) = self.tenants.iter().position(is_it) {
                 let scope = Scope::tenant(&self.tenants[tenant].0.name);
-                return Some(GatewayCaller { scope, tenant: Some(tenant), uses_own_key });
+                return Some(GatewayCaller { scope, tenant: Some(tenant), sends_gateway_key });
             }
             if self.shared_token.as_deref().is_some_and(|known| is_same(token, known)) {
-                let scope = if uses_own_key { local_scope() } else { self.scope_of(credential)? };
-                return Some(GatewayCaller { scope, tenant: None, uses_own_key });
+                let scope = self.scope_of_credentials(headers, sends_gateway_key)?;
+                return Some(GatewayCaller { scope, tenant: None, sends_gateway_key });
             }
         }
         None
     }
 
-    /// Scope of a credential, which does not reveal it.
-    fn scope_of(&self, credential: Option<&str>) -> Option<Scope> {
-        let tag = hmac::sign(&self.fingerprint_key, credential.unwrap_or_default().as_bytes());
-        let name = format!("key-{}", encode_hex(&tag.as_ref()[..8]));
+    fn knows_token(&self, text: &str) -> bool {
+        let mut known = self.tenants.iter().map(|(_, token)| token).chain(&self.shared_token);
+        known.any(|token| is_same(text, token))
+    }
+
+    /// Scope of a caller's credentials, which does not reveal them. Callers without one of their own
+    /// share a scope.
+    fn scope_of_credentials(&self, headers: &HeaderMap, has_none: bool) -> Option<Scope> {
+        let mut context = hmac::Context::with_key(&self.fingerprint_key);
+        for name in CREDENTIAL_HEADERS {
+            for value in headers.get_all(name).iter().filter(|_| !has_none) {
+                context.update(name.as_bytes());
+                context.update(&(value.len() as u64).to_be_bytes());
+                context.update(value.as_bytes());
+            }
+        }
+        let name = format!("key-{}", encode_hex(&context.sign().as_ref()[..8]));
         SafeName::parse("tenant", &name).ok().map(|name| Scope::tenant(&name))
     }
 }
@@ -121,7 +151,7 @@ impl TenantTable {
 /// Requests of each tenant in the current minute.
 #[derive(Debug, Default)]
 pub(super) struct RateTable {
-    minutes: Mutex<HashMap<usize, (i64, u32)>>,
+    minutes: Mutex<HashMap<Scope, (i64, u32)>>,
 }
 
 impl RateTable {
@@ -132,12 +162,11 @@ impl RateTable {
         tenants: &TenantTable,
         now: Timestamp,
     ) -> Result<(), GatewayRefusal> {
-        let settings = caller
-            .tenant
-            .and_then(|at| Some((at, tenants.tenants.get(at)?.0.requests_per_minute?)));
-        let Some((tenant, limit)) = settings else { return Ok(()) };
+        let settings = caller.tenant.and_then(|at| tenants.tenants.get(at));
+        let limit = settings.and_then(|(settings, _)| settings.requests_per_minute);
+        let Some(limit) = limit else { return Ok(()) };
         let mut minutes = self.minutes.lock();
-        let (minute, count) = minutes.entry(tenant).or_default();
+        let (minute, count) = minutes.entry(caller.scope.clone()).or_default();
         let now = now.as_millis() / 60_000;
         if *minute != now {
             (*minute, *count) = (now, 0);

@@ -84,7 +84,7 @@ impl Upstream {
         head: &Parts,
         path_and_query: &str,
         body: UpstreamBody,
-        uses_own_key: bool,
+        sends_gateway_key: bool,
     ) -> Result<Response<Incoming>, UpstreamFault> {
         let fault = |status, message: String| UpstreamFault { status, message };
         let uri: Uri = format!("{}{path_and_query}", self.base)
@@ -93,7 +93,7 @@ impl Upstream {
         let mut request = Request::new(body);
         *request.method_mut() = head.method.clone();
         *request.uri_mut() = uri;
-        *request.headers_mut() = self.headers(&head.headers, uses_own_key);
+        *request.headers_mut() = self.headers(&head.headers, sends_gateway_key);
         // Has the spelling of the headers.
         *request.extensions_mut() = head.extensions.clone();
         let name = &self.settings.name;
@@ -118,10 +118,10 @@ impl Upstream {
     }
 
     /// The client's headers in their order, with the upstream's host.
-    fn headers(&self, given: &HeaderMap, uses_own_key: bool) -> HeaderMap {
+    fn headers(&self, given: &HeaderMap, sends_gateway_key: bool) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(given.len() + 2);
         let changed = &self.settings.headers;
-        let is_upgrade = given.contains_key(header::UPGRADE);
+        let is_upgrade = is_websocket(given);
         for (name, value) in given {
             let is_credential = *name == header::AUTHORIZATION || name == "x-api-key";
             let is_ours = name.as_str().starts_with("recoup-");
@@ -130,7 +130,7 @@ impl Upstream {
             if is_ours || is_hop || changed.contains_key(name.as_str()) {
                 continue;
             }
-            if is_credential && uses_own_key {
+            if is_credential && sends_gateway_key {
                 continue;
             }
             let is_host = *name == header::HOST;
@@ -143,7 +143,7 @@ impl Upstream {
                 headers.insert(name, value);
             }
         }
-        if let Some(key) = self.key.as_ref().filter(|_| uses_own_key) {
+        if let Some(key) = self.key.as_ref().filter(|_| sends_gateway_key) {
             let (name, value) = match self.settings.api {
                 ModelProvider::Anthropic => {
                     (HeaderName::from_static("x-api-key"), key.reveal().to_owned())
@@ -159,6 +159,12 @@ impl Upstream {
         }
         headers
     }
+}
+
+/// True if a client asks for a websocket. Other upgrades concern the connection only.
+pub(super) fn is_websocket(headers: &HeaderMap) -> bool {
+    let wanted = headers.get(header::UPGRADE).and_then(|value| value.to_str().ok());
+    wanted.is_some_and(|it| it.eq_ignore_ascii_case("websocket"))
 }
 
 /// True for headers that concern one connection only, also those that `Connection` names.

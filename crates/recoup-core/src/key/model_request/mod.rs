@@ -26,8 +26,12 @@ const LISTED: [(&str, &str); 4] =
     [("system", "system"), ("tools", "tool"), ("messages", "message"), ("input", "input")];
 /// Most items of a list that are parts of their own; earlier ones count as one part.
 const MOST_ITEMS: usize = 100;
-/// Fields of content blocks with data that is not shown.
-const BULKY: [&str; 4] = ["source", "image_url", "input_audio", "file"];
+/// Fields of content blocks and tools with data that is not shown, or with credentials.
+const UNSHOWN: [&str; 7] =
+    ["source", "image_url", "input_audio", "file", "authorization", "headers", "server_url"];
+/// Headers whose values are shown.
+const SHOWN_HEADERS: [&str; 4] =
+    ["anthropic-version", "anthropic-beta", "openai-organization", "openai-project"];
 
 /// Inputs that determine the answer of a model API.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,7 +138,9 @@ fn take_form(body: &mut Map<String, Value>) -> String {
     }
     match options {
         Some(Value::Object(mut options)) => {
-            options.retain(|_, value| !matches!(value, Value::Bool(false) | Value::Null));
+            options.retain(|name, value| {
+                !value.is_null() && !(name == "include_usage" && *value == Value::Bool(false))
+            });
             match options.len() {
                 0 => "stream".to_owned(),
                 _ => format!("stream {}", Value::Object(options)),
@@ -198,7 +204,7 @@ fn readable(value: &Value) -> String {
             format!("{role}: {}", blocks.join(" "))
         }
         (Some(role), Some(content)) => format!("{role}: {}", text(content)),
-        _ if BULKY.iter().any(|name| item.contains_key(*name)) => {
+        _ if UNSHOWN.iter().any(|name| item.contains_key(*name)) => {
             format!("[{}]", item.get("type").map_or_else(|| "data".to_owned(), text))
         }
         _ => match item.get("text") {
@@ -238,8 +244,12 @@ impl KeyRecipe for ModelRequestRecipe {
             KeyPart::shown("upstream", upstream),
             KeyPart::shown("path", &format!("{method} {path}")),
         ];
-        let header =
-            |(name, value): (&String, &String)| KeyPart::shown(&format!("header {name}"), value);
+        // Those that the user names may be anything.
+        let header = |(name, value): (&String, &String)| {
+            let (part, is_known) =
+                (format!("header {name}"), SHOWN_HEADERS.contains(&name.as_str()));
+            if is_known { KeyPart::shown(&part, value) } else { KeyPart::hidden(&part, value) }
+        };
         parts.extend(headers.iter().map(header));
         if !body.form.is_empty() {
             parts.push(KeyPart::shown("form", &body.form));
@@ -254,7 +264,10 @@ impl KeyRecipe for ModelRequestRecipe {
             LISTED.iter().any(is_field)
         };
         let own = body.fields.iter().filter(|(name, _)| !is_listed(name));
-        parts.extend(own.map(|(name, value)| KeyPart::shown(name, value)));
+        parts.extend(own.map(|(name, value)| match name.as_str() {
+            "mcp_servers" => KeyPart::hidden(name, value),
+            _ => KeyPart::shown(name, value),
+        }));
         parts.extend(body.items.iter().cloned());
         parts
     }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
 /// Fields with the instructions of a request.
@@ -19,7 +19,7 @@ pub enum TextNormaliser {
     Dates,
     /// Absolute paths below this root.
     PathsBelow(String),
-    /// Values behind `session`, as in `session_id: 4f2a…`.
+    /// Ids behind `session id`, as in `session_id: 4f2a…`.
     SessionIds,
     /// UUIDs.
     Uuids,
@@ -38,7 +38,7 @@ static UUIDS: LazyLock<Regex> = LazyLock::new(|| {
     compile(r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 });
 static SESSIONS: LazyLock<Regex> =
-    LazyLock::new(|| compile(r#"(?i)(\bsession[ _-]?(?:id)?["']?\s*[:=]\s*["']?)[\w-]{6,}"#));
+    LazyLock::new(|| compile(r#"(?i)(\bsession[ _-]?id["']?\s*[:=]\s*["']?)([\w-]{6,})"#));
 
 fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is constant, and a test compiles it")
@@ -102,7 +102,11 @@ impl TextNormaliser {
         match self {
             Self::Dates => DATES.replace_all(text, "<date>"),
             Self::Uuids => UUIDS.replace_all(text, "<uuid>"),
-            Self::SessionIds => SESSIONS.replace_all(text, "$1<session>"),
+            Self::SessionIds => SESSIONS.replace_all(text, |found: &Captures<'_>| {
+                // A word is no id.
+                let is_id = found[2].bytes().any(|byte| byte.is_ascii_digit());
+                if is_id { format!("{}<session>", &found[1]) } else { found[0].to_owned() }
+            }),
             Self::PathsBelow(root) => replace_root(text, root),
         }
     }
@@ -143,6 +147,7 @@ mod tests {
             (TextNormaliser::Uuids, "id 0190f6a2-1f2e-7c3d-9a4b-5c6d7e8f9a0b", "id <uuid>"),
             (TextNormaliser::SessionIds, "session_id: 4f2a99aa", "session_id: <session>"),
             (TextNormaliser::SessionIds, "a session of work", "a session of work"),
+            (TextNormaliser::SessionIds, "session id: morning", "session id: morning"),
             (paths.clone(), "in /home/ann/shop/src and /home/ann/shop", "in <root>/src and <root>"),
             (
                 paths, "/home/ann/shopping /mnt/home/ann/shop",

@@ -330,3 +330,29 @@ fn embeddings_are_asked_for_text_by_text() {
     let all = ask(&["one", "three", "seven"]);
     assert_eq!((all.outcome(), &all.json()["usage"]["total_tokens"]), ("hit", &json!(9)));
 }
+
+#[test]
+fn wishes_of_clients_hold_for_lists_of_texts() {
+    let home = Home::new();
+    let upstream = embedding_server();
+    let gateway = Gateway::caching(&home, &upstream);
+    let body = json!({ "model": "text-embedding-3-small", "input": ["one", "two"] });
+    let ask = |control| gateway.post("/v1/embeddings", &[("Cache-Control", control)], &body);
+    assert_eq!(ask("only-if-cached").status, 504);
+    assert_eq!(ask("no-store").outcome(), "miss");
+    assert_eq!(ask("only-if-cached").status, 504, "nothing was kept");
+    assert_eq!(ask("no-cache, no-store").outcome(), "bypass");
+    assert_eq!(upstream.received().len(), 2);
+}
+
+#[test]
+fn another_address_of_an_upstream_is_another_upstream() {
+    let home = Home::new();
+    let (first, second) =
+        ["one", "two"].map(|text| Server::saying("200 OK", "", message(text))).into();
+    let gateway = Gateway::caching(&home, &first);
+    assert_eq!(gateway.post(MESSAGES, &[], &question("a")).outcome(), "miss");
+    gateway.stop();
+    let gateway = Gateway::caching(&home, &second);
+    assert_eq!(gateway.post(MESSAGES, &[], &question("a")).text(), message("two"));
+}

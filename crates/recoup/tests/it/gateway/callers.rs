@@ -84,3 +84,38 @@ fn web_pages_are_turned_away() {
     assert_eq!(with("Host: localhost:8787\r\n").status, 200);
     assert_eq!(with("Host: [::1]:8787\r\n").status, 200);
 }
+
+#[test]
+fn callers_with_a_shared_token_are_told_apart_by_their_credentials() {
+    let home = Home::new();
+    let upstream = Server::saying("200 OK", "", message("ok"));
+    let token = "shared-token-of-the-tests";
+    let env = [("RECOUP_GATEWAY_TOKEN", token)];
+    let gateway = Gateway::start_with(&home, &upstream, "ttl = \"1h\"\n", &env);
+    let ask = |name: &str, value: &str| {
+        let headers = [("Recoup-Token", token), (name, value)];
+        gateway.post(MESSAGES, &headers, &question("a")).outcome().to_owned()
+    };
+    for (name, value) in [
+        ("Authorization", "Bearer one"),
+        ("Authorization", "Bearer two"),
+        ("X-Api-Key", "one"),
+        ("api-key", "one"),
+        ("api-key", "two"),
+    ] {
+        assert_eq!(ask(name, value), "miss", "{name}: {value}");
+        assert_eq!(ask(name, value), "hit", "{name}: {value}");
+    }
+    // In place of a key, the token does not leave this machine either.
+    ask("Authorization", &format!("Bearer {token}"));
+    assert!(upstream.received().iter().all(|it| !it.head.contains(token)));
+}
+
+#[test]
+fn two_tenants_with_one_token_are_refused() {
+    let home = Home::new();
+    let upstream = Server::saying("200 OK", "", message("ok"));
+    configure(&home, &upstream, TENANTS);
+    let mut command = home.command(&["gateway"]);
+    finish(command.env("RED", TOKENS[0].1).env("BLUE", TOKENS[0].1)).expect_usage("the same token");
+}

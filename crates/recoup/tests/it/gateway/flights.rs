@@ -126,3 +126,21 @@ fn an_answer_whose_client_goes_away_is_kept_all_the_same() {
     assert!(answer.text().contains("message_stop"), "{answer:?}");
     assert_eq!(upstream.received().len(), 1);
 }
+
+#[test]
+fn what_belongs_to_one_client_does_not_reach_those_who_follow() {
+    let home = Home::new();
+    let upstream = Server::start(|_, stream| {
+        thread::sleep(Duration::from_millis(300));
+        let headers = "Set-Cookie: sid=1\r\nRequest-Id: req_1\r\n";
+        respond(stream, "200 OK", headers, message("shared").as_bytes());
+    });
+    let gateway = Gateway::caching(&home, &upstream);
+    let answers = thread::scope(|scope| {
+        let ask = || gateway.post(MESSAGES, &[], &question("a"));
+        [scope.spawn(ask), scope.spawn(ask)].map(|asker| asker.join().unwrap())
+    });
+    let cookies = answers.iter().filter(|it| it.header("set-cookie").is_some()).count();
+    assert_eq!(cookies, 1, "{answers:?}");
+    assert!(answers.iter().all(|it| it.header("request-id") == Some("req_1")));
+}
