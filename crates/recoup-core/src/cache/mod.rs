@@ -8,6 +8,7 @@ mod ledger_events;
 mod lookup;
 mod open;
 mod permit;
+mod result_reference;
 mod single_flight;
 mod sources;
 
@@ -33,11 +34,9 @@ pub use explain::{
     ComparedSide, LookupExplanation, LookupVerdict, MissCause, NearestEntry, PartChange,
     PartDifference, RuleChanges, TextDifference, WordPlace, compare_parts, quote,
 };
-pub use lookup::{
-    CacheMode, LookupRequest, MissReason, Outcome, PeekOutcome, ResolvedKey, ResultReference,
-    join_paths, split_path_list,
-};
+pub use lookup::{CacheMode, LookupRequest, MissReason, Outcome, PeekOutcome};
 pub use permit::{FillOutcome, FillRefusal, Permit};
+pub use result_reference::{ResolvedKey, ResultReference, join_paths, split_path_list};
 pub use single_flight::{ComputedResult, ResultOrigin, WaitPolicy};
 pub use sources::{
     FreshnessCheck, PathContext, SinceToken, SourceChange, SourceChangeKind, SourceLimits,

@@ -28,7 +28,7 @@ pub struct GatewaySettings {
     /// PEM files of the certificate chain and its key.
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
     pub(crate) upstreams: Vec<UpstreamSettings>,
-    /// What is cached and for how long; the first that matches counts.
+    /// Rules of what is cached and for how long; the first that matches counts.
     pub(crate) rules: Vec<GatewayCacheRule>,
     pub(crate) normalisers: Vec<TextNormaliser>,
     /// Further headers that count.
@@ -213,10 +213,10 @@ pub(super) fn read_gateway(node: &ConfigNode, reader: &mut NodeReader) -> Gatewa
                 settings.limits.connections = count.unwrap_or(settings.limits.connections);
             }
             "max_request_mb" => {
-                read_megabytes(reader, &key, node, &mut settings.limits.request_bytes)
+                read_megabytes(reader, &key, node, &mut settings.limits.request_bytes);
             }
             "max_answer_mb" => {
-                read_megabytes(reader, &key, node, &mut settings.limits.answer_bytes)
+                read_megabytes(reader, &key, node, &mut settings.limits.answer_bytes);
             }
             "finish_abandoned" => {
                 settings.finishes_abandoned = reader.boolean(&key, node).unwrap_or(true);
@@ -336,13 +336,14 @@ fn read_upstreams(
                     }
                     None => {}
                 },
-                "api" => match reader.text(&key, node, "anthropic or openai") {
-                    Some(text) => match ModelProvider::parse(&text) {
-                        Some(api) => upstream.api = api,
-                        None => reader.add_type(&key, node, "anthropic or openai"),
-                    },
-                    None => {}
-                },
+                "api" => {
+                    let text = reader.text(&key, node, "anthropic or openai");
+                    match text.as_deref().map(ModelProvider::parse) {
+                        Some(Some(api)) => upstream.api = api,
+                        Some(None) => reader.add_type(&key, node, "anthropic or openai"),
+                        None => {}
+                    }
+                }
                 "key_env" => upstream.key_env = variable(reader, &key, node),
                 "set_headers" => {
                     let set = reader.text_map(&key, node).unwrap_or_default();
@@ -355,10 +356,10 @@ fn read_upstreams(
                     upstream.headers.extend(names.into_iter().map(|it| (it.to_lowercase(), None)));
                 }
                 "connect_timeout" => {
-                    set(&mut upstream.connect_timeout, reader.time_limit(&key, node))
+                    set(&mut upstream.connect_timeout, reader.time_limit(&key, node));
                 }
                 "answer_timeout" => {
-                    set(&mut upstream.answer_timeout, reader.time_limit(&key, node))
+                    set(&mut upstream.answer_timeout, reader.time_limit(&key, node));
                 }
                 "idle_timeout" => set(&mut upstream.idle_timeout, reader.time_limit(&key, node)),
                 _ => reader.add_unknown(&key, node, &KEYS),
@@ -420,7 +421,7 @@ fn read_tenants(key: &str, node: &ConfigNode, reader: &mut NodeReader) -> Vec<Te
         }
         match (SafeName::parse("tenant", name), token_env) {
             (Ok(name), Some(token_env)) => {
-                tenants.push(TenantSettings { name, token_env, requests_per_minute: rate })
+                tenants.push(TenantSettings { name, token_env, requests_per_minute: rate });
             }
             (Err(error), _) => reader.add(&key, node, error.to_string()),
             (Ok(_), None) => reader.add(&key, node, "a tenant needs a token_env"),

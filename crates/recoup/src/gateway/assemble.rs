@@ -441,8 +441,10 @@ fn set_once(fields: &mut Fields, name: String, value: Value) -> bool {
     if value.is_null() || value == "" {
         return true;
     }
-    let previous = fields.insert(name, value.clone());
-    previous.is_none_or(|previous| previous == value)
+    match fields.get(&name) {
+        Some(previous) => *previous == value,
+        None => fields.insert(name, value).is_none(),
+    }
 }
 
 fn merge_call(call: &mut Fields, piece: Fields) -> bool {

@@ -103,8 +103,7 @@ impl Body for AnswerBody {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
             Self::Passed(body) if body.begun.is_none() => body.body.size_hint(),
-            Self::Passed(_) => SizeHint::default(),
-            Self::Shared(_) | Self::Paced(_) => SizeHint::default(),
+            Self::Passed(_) | Self::Shared(_) | Self::Paced(_) => SizeHint::default(),
         }
     }
 }
@@ -112,7 +111,7 @@ impl Body for AnswerBody {
 /// An upstream's answer, which must not be silent for too long.
 #[derive(Debug)]
 pub(super) struct PassedBody {
-    /// What was read of it before.
+    /// Bytes that were read of it before.
     begun: Option<Bytes>,
     body: Incoming,
     silence: Duration,
@@ -120,10 +119,10 @@ pub(super) struct PassedBody {
 }
 
 impl PassedBody {
-    pub(super) fn new(begun: Bytes, body: Incoming, silence: Duration) -> Box<Self> {
+    pub(super) fn new(begun: Bytes, body: Incoming, silence: Duration) -> Self {
         let timer = Box::pin(tokio::time::sleep(silence));
         let begun = Some(begun).filter(|begun| !begun.is_empty());
-        Box::new(Self { begun, body, silence, timer })
+        Self { begun, body, silence, timer }
     }
 }
 
@@ -161,17 +160,15 @@ pub(super) struct PacedBody {
 }
 
 impl PacedBody {
-    pub(super) fn new(body: Bytes, events: Vec<RecordedEvent>) -> Box<Self> {
+    pub(super) fn new(body: Bytes, events: Vec<RecordedEvent>) -> Self {
         let started = Instant::now();
         let timer = Box::pin(tokio::time::sleep_until(started));
-        Box::new(Self { body, events: events.into_iter(), next: None, started, timer })
+        Self { body, events: events.into_iter(), next: None, started, timer }
     }
 
     fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let RecordedEvent(at, length) = match self.next.take().or_else(|| self.events.next()) {
-            Some(event) => event,
-            None => return Poll::Ready(None),
-        };
+        let next = self.next.take().or_else(|| self.events.next());
+        let Some(RecordedEvent(at, length)) = next else { return Poll::Ready(None) };
         let due = self.started + Duration::from_millis(at);
         if Instant::now() < due {
             self.timer.as_mut().reset(due);

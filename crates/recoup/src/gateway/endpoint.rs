@@ -9,15 +9,15 @@ use crate::llm::ModelProvider;
 /// An endpoint whose answers can be cached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ApiEndpoint {
-    /// Anthropic `/v1/messages`.
+    /// `/v1/messages`.
     Messages,
-    /// Anthropic `/v1/messages/count_tokens`.
+    /// `/v1/messages/count_tokens`.
     CountTokens,
-    /// OpenAI `/v1/chat/completions`.
+    /// `/v1/chat/completions`.
     ChatCompletions,
-    /// OpenAI `/v1/responses`.
+    /// `/v1/responses`.
     Responses,
-    /// OpenAI `/v1/embeddings`.
+    /// `/v1/embeddings`.
     Embeddings,
     /// `/v1/models`.
     Models,
@@ -25,7 +25,7 @@ pub(super) enum ApiEndpoint {
 
 /// Tokens that an answer used, as the API counts them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct TokenUsage {
+pub(super) struct AnswerTokens {
     pub(super) input: u64,
     pub(super) output: u64,
     /// Input tokens that the provider read from its own prompt cache, and that it wrote there.
@@ -166,7 +166,7 @@ impl ApiEndpoint {
     }
 
     /// Tokens that an answer with this body used. Counting tokens is free.
-    pub(super) fn usage(self, answer: &Value) -> TokenUsage {
+    pub(super) fn usage(self, answer: &Value) -> AnswerTokens {
         let usage = &answer["usage"];
         let count = |value: &Value| value.as_u64().unwrap_or_default();
         match self {
@@ -175,21 +175,21 @@ impl ApiEndpoint {
                 let cache_written = count(&usage["cache_creation_input_tokens"]);
                 let input = count(&usage["input_tokens"]) + cache_read + cache_written;
                 let output = count(&usage["output_tokens"]);
-                TokenUsage { input, output, cache_read, cache_written }
+                AnswerTokens { input, output, cache_read, cache_written }
             }
-            Self::ChatCompletions | Self::Embeddings => TokenUsage {
+            Self::ChatCompletions | Self::Embeddings => AnswerTokens {
                 input: count(&usage["prompt_tokens"]),
                 output: count(&usage["completion_tokens"]),
                 cache_read: count(&usage["prompt_tokens_details"]["cached_tokens"]),
                 cache_written: 0,
             },
-            Self::Responses => TokenUsage {
+            Self::Responses => AnswerTokens {
                 input: count(&usage["input_tokens"]),
                 output: count(&usage["output_tokens"]),
                 cache_read: count(&usage["input_tokens_details"]["cached_tokens"]),
                 cache_written: 0,
             },
-            Self::CountTokens | Self::Models => TokenUsage::default(),
+            Self::CountTokens | Self::Models => AnswerTokens::default(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a request would be answered from the cache, without sending it.
+//! Explanations of requests: would one be answered from the cache? Nothing is sent.
 
 use bytes::Bytes;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};

@@ -285,8 +285,8 @@ impl FlightRun<'_> {
             return;
         }
         let recorder = permit.is_some().then_some(recorder);
-        let recorded = self.pump(shared, body, recorder, is_encoded).await;
-        match (permit, recorded) {
+        let kept = self.pump(shared, body, recorder, is_encoded).await;
+        match (permit, kept) {
             (Some(permit), Some((events, body))) => {
                 self.keep(permit, RecordedAnswer { headers, events, body }, started).await;
             }
@@ -411,7 +411,7 @@ struct AnswerRecorder {
     limit: usize,
     started: Instant,
     is_stream: bool,
-    /// What it costs in memory, about.
+    /// Memory that it takes, about.
     taken: usize,
 }
 

@@ -91,7 +91,7 @@ pub(crate) struct Gateway {
     observer: Arc<RequestObserver>,
 }
 
-/// What a reload replaces.
+/// Everything that a reload replaces.
 #[derive(Debug)]
 pub(super) struct LiveSettings {
     settings: GatewaySettings,
@@ -201,14 +201,13 @@ impl Gateway {
         let known = KnownRequest { live, caller, upstream, path, head };
         let api = known.upstream.settings.api;
         let endpoint = ApiEndpoint::of(api, &known.head.method, known.path.path());
-        match endpoint.filter(|_| !upstream::is_websocket(&known.head.headers)) {
-            Some(endpoint) => self.answer_api(known, endpoint, body, facts).await,
-            None => {
-                let body = ClientBody { begun: None, rest: body };
-                let reason = "not an endpoint whose answers are cached";
-                known.pass_through(UpstreamBody::Right(body), reason).await
-            }
-        }
+        let endpoint = endpoint.filter(|_| !upstream::is_websocket(&known.head.headers));
+        let Some(endpoint) = endpoint else {
+            let body = ClientBody { begun: None, rest: body };
+            let reason = "not an endpoint whose answers are cached";
+            return known.pass_through(UpstreamBody::Right(body), reason).await;
+        };
+        self.answer_api(known, endpoint, body, facts).await
     }
 
     /// Answers a request to an endpoint whose answers can be cached.
@@ -412,7 +411,7 @@ fn recorded_response(live: &LiveSettings, served: ServedAnswer) -> Response<Answ
     let is_stream = recorded.is_stream();
     let RecordedAnswer { headers, events, body } = recorded;
     let body = if is_stream && live.settings.keeps_pace {
-        AnswerBody::Paced(PacedBody::new(body, events))
+        AnswerBody::Paced(Box::new(PacedBody::new(body, events)))
     } else {
         AnswerBody::whole(body)
     };
@@ -530,7 +529,7 @@ fn begun_answer(
     head.headers = end_to_end(&head.headers);
     head.extensions.insert(report);
     head.version = hyper::Version::HTTP_11;
-    Response::from_parts(head, AnswerBody::Passed(PassedBody::new(begun, body, silence)))
+    Response::from_parts(head, AnswerBody::Passed(Box::new(PassedBody::new(begun, body, silence))))
 }
 
 fn plain_answer(status: StatusCode, text: impl Into<Bytes>) -> Response<AnswerBody> {

@@ -1,4 +1,4 @@
-//! What is counted and logged of each request: metrics for Prometheus, and the access log. Neither has
+//! Counts and log of requests: metrics for Prometheus, and the access log. Neither has
 //! bodies or credentials.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ const WAITING_LINES: usize = 10_000;
 const LOG_BYTES: u64 = 16 << 20;
 const LOG_FILES: usize = 5;
 
-/// What is known of a request.
+/// Facts about a request.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct RequestFacts {
     pub(super) id: String,
@@ -244,7 +244,7 @@ impl GatewayMetrics {
     }
 }
 
-/// What is told of an answer when it has ended.
+/// Facts about an answer, told when it has ended.
 #[derive(Debug)]
 struct ResponseRecord {
     observer: Arc<RequestObserver>,

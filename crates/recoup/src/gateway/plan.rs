@@ -1,4 +1,4 @@
-//! What is done with a request: whether it may be cached, under which key, and for how long.
+//! The plan of a request: may it be cached, under which key, and for how long?
 
 use std::collections::BTreeMap;
 
@@ -199,12 +199,11 @@ fn read_body(request: &ApiRequest<'_>) -> Result<Map<String, Value>, &'static st
 
 impl ApiRequest<'_> {
     fn recipe(&self, settings: &GatewaySettings) -> recoup_core::Result<ModelRequestRecipe> {
-        let body = match self.endpoint {
-            ApiEndpoint::Models => ModelRequestBody::none(),
-            _ => {
-                let text = std::str::from_utf8(self.body).unwrap_or_default();
-                ModelRequestBody::read(text, &settings.normalisers)?
-            }
+        let body = if self.endpoint == ApiEndpoint::Models {
+            ModelRequestBody::none()
+        } else {
+            let text = std::str::from_utf8(self.body).unwrap_or_default();
+            ModelRequestBody::read(text, &settings.normalisers)?
         };
         let query = self.query.unwrap_or_default().split('&');
         let query: Vec<&str> = query
@@ -224,8 +223,8 @@ impl ApiRequest<'_> {
     }
 
     /// The headers that count, as the upstream gets them.
-    fn key_headers(&self, named: &[String]) -> BTreeMap<String, String> {
-        let names = KEY_HEADERS.into_iter().chain(named.iter().map(String::as_str));
+    fn key_headers(&self, more: &[String]) -> BTreeMap<String, String> {
+        let names = KEY_HEADERS.into_iter().chain(more.iter().map(String::as_str));
         let sent = names.filter_map(|name| {
             if let Some(changed) = self.upstream.headers.get(name) {
                 return changed.clone().map(|value| (name.to_owned(), value));
@@ -236,7 +235,9 @@ impl ApiRequest<'_> {
                 // A set.
                 items =
                     items.into_iter().flat_map(|value| value.split(|byte| *byte == b',')).collect();
-                items.iter_mut().for_each(|item| *item = item.trim_ascii());
+                for item in &mut items {
+                    *item = item.trim_ascii();
+                }
                 items.sort_unstable();
                 items.dedup();
             }

@@ -1,4 +1,4 @@
-//! What became of a request, as the header `Recoup-Cache`, the access log and the metrics say it.
+//! Outcome of a request, as the header `Recoup-Cache`, the access log and the metrics say it.
 
 use std::fmt;
 

@@ -85,7 +85,7 @@ struct ReaderPlace {
     waker: Option<Waker>,
 }
 
-/// Whether the task goes on.
+/// Answer to the question whether the task goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReaderDemand {
     /// Somebody waits for more.

@@ -1,4 +1,4 @@
-//! Who asks: the local user, a tenant with a token, or whoever has a credential. Entries are shared
+//! Callers of the gateway: the local user, a tenant with a token, or whoever has a credential. Entries are shared
 //! within a tenant and never beyond.
 
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ impl fmt::Debug for TenantTable {
     }
 }
 
-/// Who asks.
+/// A caller.
 #[derive(Debug, Clone)]
 pub(super) struct GatewayCaller {
     pub(super) scope: Scope,
@@ -100,7 +100,7 @@ impl TenantTable {
         !self.tenants.is_empty() || self.shared_token.is_some()
     }
 
-    /// Who asks; none if a token is needed and missing or wrong.
+    /// Identifies a caller; none if a token is needed and missing or wrong.
     pub(super) fn identify(&self, headers: &HeaderMap) -> Option<GatewayCaller> {
         if !self.needs_token() {
             return Some(GatewayCaller {

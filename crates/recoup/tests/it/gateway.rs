@@ -7,6 +7,7 @@ mod hostile;
 mod lifecycle;
 mod streams;
 
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
@@ -65,7 +66,7 @@ impl Gateway {
 
     fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         stream
     }
 
@@ -77,9 +78,9 @@ impl Gateway {
     fn post_text(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut head = format!("POST {path} HTTP/1.1\r\nHost: {}\r\n", self.address);
         for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            write!(head, "{name}: {value}\r\n").unwrap();
         }
-        head.push_str(&format!("Content-Length: {}\r\nConnection: close\r\n\r\n", body.len()));
+        write!(head, "Content-Length: {}\r\nConnection: close\r\n\r\n", body.len()).unwrap();
         self.exchange(&format!("{head}{body}"))
     }
 

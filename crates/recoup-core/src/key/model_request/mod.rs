@@ -113,7 +113,7 @@ impl ModelRequestBody {
         Ok(Self { fields, items, form, normalised })
     }
 
-    /// The same question, answered in another form.
+    /// This question, answered in another form.
     #[must_use]
     pub fn with_form(&self, form: &str) -> Self {
         Self { form: form.to_owned(), ..self.clone() }
@@ -139,7 +139,8 @@ fn take_form(body: &mut Map<String, Value>) -> String {
     match options {
         Some(Value::Object(mut options)) => {
             options.retain(|name, value| {
-                !value.is_null() && !(name == "include_usage" && *value == Value::Bool(false))
+                let is_default = name == "include_usage" && *value == Value::Bool(false);
+                !(value.is_null() || is_default)
             });
             match options.len() {
                 0 => "stream".to_owned(),
@@ -237,7 +238,7 @@ impl KeyRecipe for ModelRequestRecipe {
         Ok(Key::from_digest(Sha256Digest::of(canonical_value(&inputs)?.as_bytes())))
     }
 
-    /// What was asked, by which people know a request, last.
+    /// The messages, by which people know a request, last.
     fn parts(&self) -> Vec<KeyPart> {
         let Self { upstream, method, path, headers, body } = self;
         let mut parts = vec![

@@ -322,6 +322,7 @@ fn supersede_forbidden_lessons(
     rule: &StoredNote,
     now: Timestamp,
 ) -> Result<Vec<Note>> {
+    const SQL: &str = "SELECT fix FROM lessons WHERE note = ?1 AND fix IS NOT NULL";
     if rule.note.status != NoteStatus::Active || rule.note.trust() < NoteTrust::Agreed {
         return Ok(Vec::new());
     }
@@ -332,7 +333,6 @@ fn supersede_forbidden_lessons(
          AND source = 'extraction' AND (?1 OR scope = ?2)",
         params![everywhere, rule.note.scope.to_string()],
     )?;
-    const SQL: &str = "SELECT fix FROM lessons WHERE note = ?1 AND fix IS NOT NULL";
     let mut forbidden = Vec::new();
     for lesson in lessons {
         let fix: Option<String> = connection.find_value(SQL, [&lesson.note.id], KEEPING)?;

@@ -109,7 +109,7 @@ pub(super) enum RecoupCommand {
     Mcp(mcp::McpArgs),
     /// Serve model APIs with cached answers: change a program's base URL, and no more
     ///
-    /// An HTTP server in front of the APIs of Anthropic, OpenAI and compatible ones. Requests and
+    /// An HTTP server in front of the model APIs of several providers. Requests and
     /// answers pass as they are. An answer to a request that was asked before comes from the cache,
     /// where a duration is given.
     Gateway(gateway::GatewayArgs),

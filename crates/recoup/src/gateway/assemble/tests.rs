@@ -1,3 +1,5 @@
+//! Streams of each API, whole and broken, put together and taken apart again.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use crate::memory::db::facets::terms::{Term, is_hangul, split_terms, unify};
 use crate::memory::lang::dictionary;
-use crate::memory::lang::families::FAMILIES;
+use crate::memory::lang::families::{FAMILIES, ValueFamily};
 use crate::memory::lang::fold::{fold_char, is_apostrophe};
 use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::phrase::PhraseList;
@@ -142,7 +142,7 @@ impl WordBeginnings {
         let mut beginnings = HashSet::new();
         for word in facet.words() {
             let families = FAMILIES.iter().filter(|it| it.has_value(word));
-            for value in families.flat_map(|it| it.values()).chain([word.as_str()]) {
+            for value in families.flat_map(ValueFamily::values).chain([word.as_str()]) {
                 let line =
                     lexicon::SAME_THINGS.lines().find(|it| it.split(' ').next() == Some(value));
                 for name in line.unwrap_or(value).split(' ') {
