@@ -107,11 +107,11 @@ pub(super) enum RecoupCommand {
     Resume(pause::ResumeArgs),
     /// Serve memory and cache to agents, over MCP
     Mcp(mcp::McpArgs),
-    /// Serve model APIs with cached answers: change a program's base URL, and no more
+    /// Serve model APIs with cached answers
     ///
-    /// An HTTP server in front of the model APIs of several providers. Requests and
-    /// answers pass as they are. An answer to a request that was asked before comes from the cache,
-    /// where a duration is given.
+    /// An HTTP server in front of the APIs of models: programs only change their base URL. Requests
+    /// and answers pass as they are. A request that was asked before is answered from the cache, where
+    /// a duration is given.
     Gateway(gateway::GatewayArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
