@@ -260,6 +260,8 @@ struct ResponseRecord {
 #[derive(Debug)]
 pub(super) struct ObservedBody {
     body: AnswerBody,
+    /// An error that is told once everything before it is sent.
+    error: Option<BodyError>,
     record: ResponseRecord,
 }
 
@@ -275,7 +277,7 @@ impl ObservedBody {
         observer.metrics.open.fetch_add(1, Ordering::Relaxed);
         let (observer, first) = (Arc::clone(observer), Instant::now());
         let record = ResponseRecord { observer, facts, report, status, started, first, bytes: 0 };
-        Self { body, record }
+        Self { body, error: None, record }
     }
 }
 
@@ -295,11 +297,22 @@ impl Body for ObservedBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(context);
-        if let Poll::Ready(Some(Ok(frame))) = &frame {
-            self.record.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+        if let Some(error) = self.error.take() {
+            return Poll::Ready(Some(Err(error)));
         }
-        frame
+        match Pin::new(&mut self.body).poll_frame(context) {
+            Poll::Ready(Some(Err(error))) => {
+                // hyper drops what it has not sent yet. If there is nothing to poll, it sends it.
+                self.error = Some(error);
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Poll::Ready(Some(Ok(frame))) => {
+                self.record.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+                Poll::Ready(Some(Ok(frame)))
+            }
+            other => other,
+        }
     }
 
     fn is_end_stream(&self) -> bool {
