@@ -5,6 +5,7 @@ mod callers;
 mod flights;
 mod hostile;
 mod lifecycle;
+mod observed;
 mod streams;
 
 use std::fmt::Write as _;
