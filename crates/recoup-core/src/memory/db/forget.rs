@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::base::fsx;
 use crate::database::{DatabaseFileRole, connection, lock_database, schema_version};
 use crate::error::Result;
-use crate::memory::db::schema::{ENDS, WITH_ENDS};
+use crate::memory::db::schema::{ENDS, LISTS, WITH_ENDS};
 use crate::memory::db::{
     CachedSql as _, Memory, SqlContext as _, StoredNote, checkpoint, deliveries, index, note_rows,
     recording, snapshot,
@@ -80,7 +80,10 @@ fn forget_stored_note(connection: &Connection, kept: &StoredNote) -> Result<()> 
 /// Removes one note, from search too, within the caller's transaction.
 pub(crate) fn remove_stored_note(connection: &Connection, kept: &StoredNote) -> Result<()> {
     index::unindex_note(connection, kept.row)?;
-    deliveries::forget(connection, &kept.note.id)?;
+    // In a copy of an older version, delivery rows are deleted with the note.
+    if schema_version(connection)? >= LISTS {
+        deliveries::forget(connection, &kept.note.id)?;
+    }
     for sql in [
         "UPDATE notes SET superseded_by = NULL WHERE superseded_by = ?1",
         // A lesson has the same words.

@@ -4,7 +4,9 @@ use rusqlite::{Connection, Row, params, params_from_iter};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::db::{CachedSql as _, SqlContext as _};
-use crate::memory::model::{Note, NoteId, NoteScope, normalize_for_comparison};
+use crate::memory::model::{
+    Note, NoteId, NoteKind, NoteScope, NoteSource, normalize_for_comparison,
+};
 
 const READING: &str = "cannot read memories";
 
@@ -35,12 +37,14 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<StoredNote>> {
 
 fn parse(row: &Row<'_>) -> rusqlite::Result<StoredNote> {
     let count = |at: usize| row.get::<_, i64>(at).map(|n| n.max(0).cast_unsigned());
+    let (kind, text, source) = (row.get(2)?, row.get(3)?, row.get(5)?);
+    let is_lesson = kind == NoteKind::Failure && source == NoteSource::Extraction;
     let note = Note {
         id: row.get(1)?,
-        kind: row.get(2)?,
-        text: row.get(3)?,
+        kind,
+        text: if is_lesson { without_quoted_error(text) } else { text },
         quote: row.get(4)?,
-        source: row.get(5)?,
+        source,
         scope: row.get(6)?,
         paths: Some(row.get(7)?).filter(|paths: &String| !paths.is_empty()),
         topic: row.get(8)?,
@@ -55,6 +59,15 @@ fn parse(row: &Row<'_>) -> rusqlite::Result<StoredNote> {
         ends: row.get(17)?,
     };
     Ok(StoredNote { row: row.get(0)?, note })
+}
+
+/// Returns a lesson without the tool's error line, which earlier versions quoted in it.
+fn without_quoted_error(text: String) -> String {
+    let parts = text.split_once("` fails with `").and_then(|(command, rest)| {
+        let (_, fix) = rest.split_once("`; ")?;
+        Some(format!("{command}` fails; {fix}"))
+    });
+    parts.unwrap_or(text)
 }
 
 /// Finds the one note that meets a condition.

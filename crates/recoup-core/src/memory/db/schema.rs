@@ -33,14 +33,14 @@ pub(crate) static LAYOUT: DatabaseLayout = DatabaseLayout {
     elsewhere: "set RECOUP_HOME to another directory",
     application_id: APPLICATION_ID,
     version: VERSION,
-    first: 2,
+    first: FIRST,
     oldest: VERSION,
     pragmas: "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA cache_size = -512;",
     creation_pragmas: "",
     // A server has it open for hours.
     cache: 4 << 10,
     backs_up: true,
-    tables: &[TABLES, ENDS, RANK, index::WORDS],
+    tables: &[TABLES, SECOND, ENDS, RANK, index::WORDS],
     deferred: "",
     migrate,
     rescue: Some(salvage),
@@ -49,8 +49,14 @@ pub(crate) static LAYOUT: DatabaseLayout = DatabaseLayout {
 /// The version of these tables. A newer one is refused.
 pub(crate) const VERSION: i64 = 3;
 
+/// First version with a list of notes per delivery; before, there was a row for each note.
+pub(crate) const LISTS: i64 = 2;
+
 /// First version that knows the ends of notes.
 pub(crate) const WITH_ENDS: i64 = 3;
+
+/// The first version.
+const FIRST: i64 = 1;
 
 /// "Rcom": marks the file as ours.
 pub(crate) const APPLICATION_ID: u32 = 0x5263_6f6d;
@@ -83,9 +89,6 @@ const RANK: &str =
 ///
 /// Each hook writes an event or two: `events` has no more indexes than hooks need, and those
 /// only for what they look for.
-///
-/// A delivery (`givings`) has the ids of its notes in one text; it is `whole` if the context had all
-/// rules with it, and `lost` if they may be delivered again.
 pub(crate) const TABLES: &str = "
 CREATE TABLE notes (
     row INTEGER PRIMARY KEY,
@@ -186,7 +189,12 @@ CREATE TABLE pauses (
 ) STRICT;
 
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+";
 
+/// Differences of the second version from the first. A delivery (`givings`) has the ids of its
+/// notes in one text; it is `whole` if the context had all rules with it, and `lost` if they may be
+/// delivered again.
+const SECOND: &str = "
 CREATE INDEX events_edited ON events (session, subject, at) WHERE what = 'edited';
 CREATE INDEX events_denied ON events (scope, subject) WHERE what = 'denied';
 CREATE INDEX events_call ON events (call, what) WHERE call IS NOT NULL;
@@ -225,8 +233,48 @@ CREATE TABLE note_ends (
 
 /// Migrates the tables from version `from`, within the caller's transaction.
 fn migrate(connection: &Connection, from: i64) -> Result<()> {
+    if from < LISTS {
+        let script = [CLEAR, SECOND, TAKE_OVER].concat();
+        connection.execute_batch(&script).doing("cannot migrate the memory")?;
+    }
     if from < WITH_ENDS {
         connection.execute_batch(ENDS).doing("cannot migrate the memory")?;
     }
     Ok(())
 }
+
+const CLEAR: &str = "
+DROP INDEX IF EXISTS events_at;
+DROP INDEX IF EXISTS events_session;
+DROP INDEX IF EXISTS events_context;
+DROP INDEX IF EXISTS events_subject;
+DROP INDEX IF EXISTS events_call;
+DROP INDEX IF EXISTS episodes_began;
+ALTER TABLE episodes RENAME TO earlier;
+";
+
+/// Converts deliveries from a row per note with a count to lists: a note that was delivered several
+/// times is in as many lists, and only the last may not be lost. A complete delivery was an event.
+const TAKE_OVER: &str = "
+INSERT OR IGNORE INTO episodes SELECT * FROM earlier;
+DROP TABLE earlier;
+
+WITH RECURSIVE given (context, at, id, times, lost) AS (
+    SELECT context, at, notes.id, times, lost
+    FROM injections JOIN notes ON notes.row = injections.note
+    UNION ALL
+    SELECT context, at, id, times - 1, 1 FROM given WHERE times > 1
+),
+lists (context, at, notes, whole, lost) AS (
+    SELECT context, at, group_concat(id, ' '), 0, lost FROM given
+    GROUP BY context, at, times, lost
+    UNION ALL
+    SELECT context, at, '', 1, 0 FROM events WHERE what = 'given' AND context IS NOT NULL
+)
+INSERT INTO givings (context, nth, at, notes, whole, lost)
+SELECT context, row_number() OVER (PARTITION BY context ORDER BY at), at, notes, whole, lost
+FROM lists;
+
+DROP TABLE injections;
+DELETE FROM events WHERE what = 'given';
+";

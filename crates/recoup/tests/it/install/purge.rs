@@ -196,8 +196,16 @@ fn what_hooks_may_still_need_is_not_deleted() {
     assert!(machine.path(".claude.json").exists());
 }
 
-/// Makes of a memory what the version before would have left.
-const EARLIER: &str = "DROP TABLE note_ends; PRAGMA user_version = 2;";
+/// Makes of a memory what the first version would have left.
+const FIRST: &str = "
+DROP TABLE givings;
+DROP INDEX events_edited;
+DROP INDEX events_denied;
+DROP INDEX events_call;
+CREATE TABLE injections (context, note, at, times, lost);
+DROP TABLE note_ends;
+PRAGMA user_version = 1;
+";
 
 /// An upgrade leaves a copy of everything, a repair the damaged one, and those who were ended
 /// in the middle of either what they had so far.
@@ -207,9 +215,9 @@ fn copies_of_what_was_remembered_go_with_it() {
     machine.run(&["memory", "add", "use tabs"]).expect(0);
     let own = machine.home.recoup();
     let database = own.join("memory.db");
-    Connection::open(&database).unwrap().execute_batch(EARLIER).unwrap();
+    Connection::open(&database).unwrap().execute_batch(FIRST).unwrap();
     machine.run(&["memory", "list"]).expect(0);
-    assert!(own.join("memory.db.backup-2").exists());
+    assert!(own.join("memory.db.backup-1").exists());
     let log = "PRAGMA wal_checkpoint(TRUNCATE)";
     Connection::open(&database).unwrap().query_row(log, [], |_| Ok(())).unwrap();
     let mut bytes = fs::read(&database).unwrap();
