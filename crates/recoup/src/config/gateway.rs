@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use recoup_core::base::name::SafeName;
 use recoup_core::cache::Ttl;
+use recoup_core::entry::to_micro_dollars;
 use recoup_core::key::model_request::TextNormaliser;
 
 use super::document::{ConfigNode, ConfigValue};
@@ -34,12 +35,16 @@ pub struct GatewaySettings {
     /// Further headers that count.
     pub(crate) key_headers: Vec<String>,
     pub(crate) tenants: Vec<TenantSettings>,
+    /// Budget of callers without a tenant.
+    pub(crate) budget: DailyBudget,
     pub(crate) limits: GatewayLimits,
     /// True if an answer that nobody waits for any more is read to its end, and kept.
     pub(crate) finishes_abandoned: bool,
     /// True if streams are replayed as fast as they were recorded, and not at once.
     pub(crate) keeps_pace: bool,
     pub(crate) access_log: bool,
+    /// True if `recoup explain` can say more about past requests.
+    pub(crate) request_log: bool,
 }
 
 /// A model API.
@@ -81,6 +86,14 @@ pub(crate) struct TenantSettings {
     /// Variable with the token.
     pub(crate) token_env: String,
     pub(crate) requests_per_minute: Option<u32>,
+    pub(crate) budget: DailyBudget,
+}
+
+/// Most that may be spent on a day.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct DailyBudget {
+    pub(crate) tokens: Option<u64>,
+    pub(crate) micro_dollars: Option<u64>,
 }
 
 /// Limits of the server.
@@ -112,6 +125,7 @@ impl Default for GatewaySettings {
             normalisers: Vec::new(),
             key_headers: Vec::new(),
             tenants: Vec::new(),
+            budget: DailyBudget::default(),
             limits: GatewayLimits {
                 connections: 4096,
                 request_bytes: 32 << 20,
@@ -123,6 +137,7 @@ impl Default for GatewaySettings {
             finishes_abandoned: true,
             keeps_pace: false,
             access_log: true,
+            request_log: true,
         }
     }
 }
@@ -165,10 +180,11 @@ impl UpstreamSettings {
     }
 }
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 20] = [
     "listen", "hosts", "tls_certificate", "tls_key", "ttl", "stale_while_revalidate", "cache",
     "upstreams", "normalise", "key_headers", "tenants", "max_connections", "max_request_mb",
-    "max_answer_mb", "finish_abandoned", "replay", "access_log",
+    "max_answer_mb", "finish_abandoned", "replay", "access_log", "request_log", "tokens_per_day",
+    "usd_per_day",
 ];
 
 /// Reads the table `[gateway]`; problems are in the reader.
@@ -227,6 +243,10 @@ pub(super) fn read_gateway(node: &ConfigNode, reader: &mut NodeReader) -> Gatewa
                 Some(_) => reader.add_type(&key, node, REPLAY),
                 None => {}
             },
+            "request_log" => settings.request_log = reader.boolean(&key, node).unwrap_or(true),
+            "tokens_per_day" | "usd_per_day" => {
+                read_budget(name, &key, node, reader, &mut settings.budget);
+            }
             "access_log" => settings.access_log = reader.boolean(&key, node).unwrap_or(true),
             _ => reader.add_unknown(
                 &key,
@@ -405,23 +425,44 @@ fn read_normalisers(key: &str, node: &ConfigNode, reader: &mut NodeReader) -> Ve
     normalisers
 }
 
+fn read_budget(
+    name: &str,
+    key: &str,
+    node: &ConfigNode,
+    reader: &mut NodeReader,
+    budget: &mut DailyBudget,
+) {
+    if name == "tokens_per_day" {
+        budget.tokens = reader.count(key, node).map(u64::from);
+        return;
+    }
+    match reader.number(key, node).map(to_micro_dollars) {
+        Some(Some(dollars)) => budget.micro_dollars = Some(dollars),
+        Some(None) => reader.add_type(key, node, "dollars"),
+        None => {}
+    }
+}
+
 fn read_tenants(key: &str, node: &ConfigNode, reader: &mut NodeReader) -> Vec<TenantSettings> {
-    const KEYS: [&str; 2] = ["token_env", "requests_per_minute"];
+    const KEYS: [&str; 4] = ["token_env", "requests_per_minute", "tokens_per_day", "usd_per_day"];
     let mut tenants = Vec::new();
     for (name, node) in reader.table(key, node).into_iter().flatten() {
         let key = format!("{key}.{name}");
-        let (mut token_env, mut rate) = (None, None);
+        let (mut token_env, mut rate, mut budget) = (None, None, DailyBudget::default());
         for (entry, node) in reader.table(&key, node).into_iter().flatten() {
             let key = format!("{key}.{entry}");
             match entry.as_str() {
                 "token_env" => token_env = variable(reader, &key, node),
                 "requests_per_minute" => rate = reader.count(&key, node),
+                "tokens_per_day" | "usd_per_day" => {
+                    read_budget(entry, &key, node, reader, &mut budget);
+                }
                 _ => reader.add_unknown(&key, node, &KEYS),
             }
         }
         match (SafeName::parse("tenant", name), token_env) {
             (Ok(name), Some(token_env)) => {
-                tenants.push(TenantSettings { name, token_env, requests_per_minute: rate });
+                tenants.push(TenantSettings { name, token_env, requests_per_minute: rate, budget });
             }
             (Err(error), _) => reader.add(&key, node, error.to_string()),
             (Ok(_), None) => reader.add(&key, node, "a tenant needs a token_env"),

@@ -49,13 +49,16 @@ pub(crate) use definitions::{
 pub(crate) use document::{ConfigNode, ConfigValue, DocumentError, YamlSource, read_yaml};
 pub use env::{EnvVar, VARIABLES};
 pub use gateway::GatewaySettings;
-pub(crate) use gateway::{GatewayCacheRule, GatewayLimits, TenantSettings, UpstreamSettings};
+pub(crate) use gateway::{
+    DailyBudget, GatewayCacheRule, GatewayLimits, TenantSettings, UpstreamSettings,
+};
 pub(crate) use gather::{GatheredConfig, SensitiveFile};
 pub use judge::{JudgeSettings, JudgeUnreadyReason};
 pub(crate) use node_reader::{NodeProblem, NodeReader};
 pub(crate) use origin::ConfigFile;
 pub(crate) use places::BaseDirs;
 pub use prices::PriceTable;
+pub(crate) use prices::TokenPrice;
 pub(crate) use problem::{ConfigProblem, nearest_name, unknown_key_message};
 pub(crate) use providers::ProviderDefinition;
 pub use value::{MegabyteSize, megabytes_in_bytes};

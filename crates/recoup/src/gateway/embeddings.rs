@@ -83,6 +83,7 @@ impl Gateway {
         live: &Arc<LiveSettings>,
         batch: EmbeddingBatch,
         outgoing: OutgoingRequest,
+        may_spend: Result<(), GatewayRefusal>,
     ) -> Result<Response<AnswerBody>, GatewayRefusal> {
         let (gateway, batch) = (Arc::clone(self), Arc::new(batch));
         let asked = Arc::clone(&batch);
@@ -104,6 +105,7 @@ impl Gateway {
         if mode == CacheMode::OnlyIfCached {
             return Err(GatewayRefusal::not_cached(None));
         }
+        may_spend?;
         (report.status, report.age) = (CacheStatus::Miss, None);
         report.reason = Some(format!("{found} of {all} texts are known"));
         let started = Instant::now();

@@ -1,9 +1,10 @@
 //! Endpoints of model APIs whose answers can be cached, and what their requests and answers say.
 
 use hyper::Method;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::config::GatewayCacheRule;
+use crate::config::{GatewayCacheRule, TokenPrice};
 use crate::llm::ModelProvider;
 
 /// An endpoint whose answers can be cached.
@@ -24,13 +25,29 @@ pub(super) enum ApiEndpoint {
 }
 
 /// Tokens that an answer used, as the API counts them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AnswerTokens {
     pub(super) input: u64,
     pub(super) output: u64,
     /// Input tokens that the provider read from its own prompt cache, and that it wrote there.
     pub(super) cache_read: u64,
     pub(super) cache_written: u64,
+}
+
+impl AnswerTokens {
+    /// Cost in millionths of a dollar. Anthropic's cached input has prices of its own; other APIs' counts
+    /// in full, because it differs from model to model.
+    pub(super) fn cost(self, endpoint: ApiEndpoint, price: TokenPrice) -> u64 {
+        let Self { input, output, cache_read, cache_written } = self;
+        let input = match endpoint {
+            ApiEndpoint::Messages => {
+                let plain = input.saturating_sub(cache_read).saturating_sub(cache_written);
+                plain + cache_written.saturating_mul(5) / 4 + cache_read / 10
+            }
+            _ => input,
+        };
+        price.cost(input, output)
+    }
 }
 
 impl ApiEndpoint {

@@ -9,6 +9,7 @@
 
 mod assemble;
 mod body;
+mod budgets;
 mod decoder;
 mod directives;
 mod embeddings;
@@ -17,8 +18,10 @@ mod explained;
 mod flight;
 mod observed;
 mod plan;
+mod prompt_cache;
 mod recording;
 mod report;
+mod request_log;
 mod route;
 mod server;
 mod shared_response;
@@ -50,11 +53,12 @@ use crate::config::{GatewayLimits, GatewaySettings, PriceTable};
 use crate::llm::ApiKey;
 use assemble::{assemble_stream, to_stream};
 use body::{AnswerBody, ClientBody, PacedBody, PassedBody};
+use budgets::SpendTable;
 use directives::CacheDirectives;
 use embeddings::EmbeddingBatch;
 use endpoint::ApiEndpoint;
 use flight::{FlightSeat, FlightTable, OutgoingRequest};
-use observed::{ObservedBody, RequestFacts, RequestObserver};
+use observed::{AskedRequest, ObservedBody, RequestFacts, RequestObserver};
 use plan::{ApiRequest, BypassReason, CachePlan};
 use recording::RecordedAnswer;
 use report::{CacheReport, CacheStatus};
@@ -64,6 +68,8 @@ use tenants::{GatewayCaller, RateTable, TenantTable};
 use upstream::{Upstream, UpstreamBody, end_to_end};
 
 pub(crate) use explained::DescribedRequest;
+pub(crate) use prompt_cache::PromptCacheMiss;
+pub(crate) use request_log::{LoggedRequest, RequestHistory};
 pub(crate) use server::{GatewaySetup, serve};
 
 /// Time for which an entry that was just read is likely to be in the memory tier.
@@ -77,6 +83,7 @@ const MOST_LEADERS: usize = 2;
 const STREAM_FORMS: [&str; 2] = ["stream", "stream {\"include_usage\":true}"];
 
 const CACHE_HEADER: HeaderName = HeaderName::from_static("recoup-cache");
+const AGENT_HEADER: &str = "x-claude-code-agent-id";
 const ID_HEADER: HeaderName = HeaderName::from_static("recoup-request-id");
 
 /// The gateway, while it runs.
@@ -88,6 +95,7 @@ pub(crate) struct Gateway {
     /// Entries that were read a moment ago: they are read again without another thread.
     recent: RecentIds<EntryId, ()>,
     rates: RateTable,
+    spend: Arc<SpendTable>,
     observer: Arc<RequestObserver>,
 }
 
@@ -133,12 +141,13 @@ struct KnownRequest {
 }
 
 impl Gateway {
-    /// A gateway that keeps its access log in `log`.
-    fn new(cache: Cache, live: LiveSettings, log: &Path) -> Self {
-        let log = Some(log).filter(|_| live.settings.access_log);
+    /// A gateway that keeps its logs and counts below `home`.
+    fn new(cache: Cache, live: LiveSettings, home: &Path) -> Self {
+        let spend = Arc::new(SpendTable::open(home, cache.clock().now()));
         Self {
             cache,
-            observer: Arc::new(RequestObserver::new(log)),
+            observer: Arc::new(RequestObserver::new(&home.join("logs"), Arc::clone(&spend))),
+            spend,
             live: RwLock::new(Arc::new(live)),
             flights: FlightTable::default(),
             recent: RecentIds::builder().max_capacity(MOST_RECENT).time_to_live(RECENT).build(),
@@ -167,8 +176,7 @@ impl Gateway {
         if let Ok(id) = HeaderValue::from_str(&facts.id) {
             response.headers_mut().insert(ID_HEADER, id);
         }
-        let status = response.status().as_u16();
-        response.map(|body| ObservedBody::new(body, &self.observer, facts, report, status, started))
+        ObservedBody::observe(response, &self.observer, facts, report, started)
     }
 
     async fn dispatch(
@@ -177,6 +185,7 @@ impl Gateway {
         facts: &mut RequestFacts,
     ) -> Result<Response<AnswerBody>, GatewayRefusal> {
         let live = Arc::clone(&self.live.read());
+        facts.is_logged = live.settings.access_log;
         live.check_host(&request)?;
         match (request.method(), request.uri().path()) {
             (&Method::GET, "/healthz") => return Ok(plain_answer(StatusCode::OK, "ok\n")),
@@ -238,23 +247,39 @@ impl Gateway {
             body: &body,
         };
         let plan = CachePlan::of(&request, directives, &known.live.settings, &known.caller.scope);
+        let mut asked = AskedRequest {
+            endpoint,
+            scope: known.caller.scope.clone(),
+            body: body.clone(),
+            live: Arc::clone(&known.live),
+            agent: known.agent(),
+            plan: None,
+        };
         let plan = match plan {
             Ok(plan) => Arc::new(plan),
             Err(BypassReason { text, model }) => {
                 facts.model = model.filter(|model| !model.is_empty());
+                facts.asked = Some(asked);
+                self.admit_spending(&known, facts)?;
                 return known.pass_through(UpstreamBody::Left(body.into()), &text).await;
             }
         };
         facts.model = Some(plan.model.clone()).filter(|model| !model.is_empty());
+        asked.plan = Some(Arc::clone(&plan));
+        facts.asked = Some(asked);
         if endpoint == ApiEndpoint::Embeddings
             && plan.directives.mode != CacheMode::Bypass
             && let Some(batch) = EmbeddingBatch::split(&plan, &body, &known.live)
         {
             let live = Arc::clone(&known.live);
-            return self.answer_batch(&live, batch, known.into_outgoing(body)).await;
+            let may_spend = self.admit_spending(&known, facts);
+            return self.answer_batch(&live, batch, known.into_outgoing(body), may_spend).await;
         }
         if let Some(served) = self.look_up(&plan).await {
             return Ok(recorded_response(&known.live, served));
+        }
+        if plan.directives.mode != CacheMode::OnlyIfCached {
+            self.admit_spending(&known, facts)?;
         }
         match plan.directives.mode {
             CacheMode::OnlyIfCached => Err(GatewayRefusal::not_cached(Some(plan.id.key.clone()))),
@@ -263,6 +288,31 @@ impl Gateway {
             }
             _ => self.fly(known, plan, body).await,
         }
+    }
+
+    /// Refuses a request whose answer would cost more than the caller's budget.
+    fn admit_spending(
+        &self,
+        known: &KnownRequest,
+        facts: &RequestFacts,
+    ) -> Result<(), GatewayRefusal> {
+        let is_free = |asked: &AskedRequest| {
+            matches!(asked.endpoint, ApiEndpoint::CountTokens | ApiEndpoint::Models)
+        };
+        if facts.asked.as_ref().is_none_or(is_free) {
+            return Ok(());
+        }
+        let KnownRequest { live, caller, .. } = known;
+        let budget = live.tenants.budget_of(caller).unwrap_or(live.settings.budget);
+        let model = facts.model.as_deref().unwrap_or_default();
+        if budget.micro_dollars.is_some() && live.prices.price_of(model).is_none() {
+            let message = format!(
+                "no price is known for {model}, so it can't be counted against the budget in \
+                 dollars: add [prices.\"{model}\"] to the gateway's configuration"
+            );
+            return Err(GatewayRefusal::new(StatusCode::FORBIDDEN, message));
+        }
+        self.spend.admit(&facts.tenant, budget, self.cache.clock().now())
     }
 
     /// Asks the upstream, or reads the answer to the same request of somebody else.
@@ -369,6 +419,12 @@ struct ServedAnswer {
 }
 
 impl KnownRequest {
+    /// Name of the sub-agent that asks, as Claude Code sends it; empty if it is none.
+    fn agent(&self) -> String {
+        let name = self.head.headers.get(AGENT_HEADER).and_then(|value| value.to_str().ok());
+        name.unwrap_or_default().to_owned()
+    }
+
     fn into_outgoing(self, body: Bytes) -> OutgoingRequest {
         OutgoingRequest {
             upstream: self.upstream,
@@ -546,11 +602,18 @@ pub(super) struct GatewayRefusal {
     status: StatusCode,
     message: String,
     report: Option<CacheReport>,
+    /// Seconds after which it may be tried again.
+    retry_after: Option<u64>,
 }
 
 impl GatewayRefusal {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), report: None }
+        Self { status, message: message.into(), report: None, retry_after: None }
+    }
+
+    /// Says when it may be tried again, in seconds.
+    fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after: Some(seconds), ..self }
     }
 
     /// Only a cached answer was wanted, and there is none.
@@ -576,6 +639,9 @@ impl GatewayRefusal {
         *response.status_mut() = self.status;
         let headers: &mut HeaderMap = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
         let report = self
             .report
             .unwrap_or_else(|| CacheReport::unserved(CacheStatus::Bypass, None, self.message));

@@ -1,32 +1,52 @@
-//! Counts and log of requests: metrics for Prometheus, and the access log. Neither has
-//! bodies or credentials.
+//! Counts and logs of requests: metrics for Prometheus, the access log, the log of requests, and what
+//! tenants have spent. None has bodies or credentials. Answers are read for their tokens by a thread of its own,
+//! after they have gone to the client.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::task::{Context, Poll};
 use std::thread;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use parking_lot::Mutex;
-use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
+use recoup_core::key::{KeyPart, KeyRecipe as _, Scope};
 use recoup_core::ledger::RollingLog;
 use serde::Serialize;
 use tokio::time::Instant;
 
+use super::LiveSettings;
+use super::assemble::assemble_stream;
 use super::body::{AnswerBody, BodyError};
+use super::budgets::{SpendTable, TokenSpend};
+use super::decoder::PieceDecoder;
+use super::endpoint::{AnswerTokens, ApiEndpoint};
+use super::plan::CachePlan;
+use super::prompt_cache::PromptOutline;
+use super::recording::is_event_stream;
 use super::report::{CacheReport, CacheStatus};
+use super::request_log::{LoggedRequest, request_log};
 
 /// Upper bounds of the buckets, in seconds.
 const BUCKETS: [f64; 10] = [0.001, 0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0];
 /// Most reasons that are counted by themselves.
 const MOST_REASONS: usize = 40;
-/// Lines that wait for the disk; more are dropped.
-const WAITING_LINES: usize = 10_000;
+/// Requests that wait to be logged, and the bytes of their bodies; more are dropped.
+const WAITING_REQUESTS: usize = 10_000;
+const WAITING_BYTES: usize = 64 << 20;
+/// Largest answer that is read for its tokens.
+const MAX_TAPPED: usize = 8 << 20;
+/// Requests that are logged with one write.
+const MOST_AT_ONCE: usize = 1000;
+/// Longest wait for the logs at the end.
+const FLUSH_WAIT: Duration = Duration::from_secs(5);
 /// Size of a file of the log, and number of files.
 const LOG_BYTES: u64 = 16 << 20;
 const LOG_FILES: usize = 5;
@@ -43,6 +63,25 @@ pub(super) struct RequestFacts {
     pub(super) upstream: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<String>,
+    /// True if the access log has a line for it.
+    #[serde(skip)]
+    pub(super) is_logged: bool,
+    /// The request itself, where it is known what it asks for.
+    #[serde(skip)]
+    pub(super) asked: Option<AskedRequest>,
+}
+
+/// A request to an endpoint that is known.
+#[derive(Debug, Clone)]
+pub(super) struct AskedRequest {
+    pub(super) endpoint: ApiEndpoint,
+    pub(super) scope: Scope,
+    pub(super) body: Bytes,
+    pub(super) live: Arc<LiveSettings>,
+    /// Name of the sub-agent that asks; empty if it is none.
+    pub(super) agent: String,
+    /// None if it passes by the cache.
+    pub(super) plan: Option<Arc<CachePlan>>,
 }
 
 /// Line of the access log.
@@ -61,6 +100,8 @@ struct AccessLine<'a> {
     ms: u64,
     bytes: u64,
     saved_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<AnswerTokens>,
 }
 
 /// Counters since the start.
@@ -83,75 +124,230 @@ struct MetricCounts {
     durations: BTreeMap<&'static str, ([u64; BUCKETS.len()], f64, u64)>,
     saved_tokens: u64,
     saved_micro_dollars: u64,
+    spent: TokenSpend,
 }
 
 /// Counts and logs requests.
 #[derive(Debug)]
 pub(super) struct RequestObserver {
-    pub(super) metrics: GatewayMetrics,
-    log: Option<SyncSender<String>>,
+    pub(super) metrics: Arc<GatewayMetrics>,
+    log: SyncSender<LogMessage>,
+    /// Bytes of bodies that wait for the thread.
+    waiting: Arc<AtomicUsize>,
+}
+
+/// Message to the thread that logs.
+enum LogMessage {
+    Ended(Box<EndedRequest>),
+    /// Everything before it is to be written; the sender goes when it is.
+    Flush(SyncSender<()>),
 }
 
 impl RequestObserver {
-    /// An observer that writes the access log to `log`, if there is one.
-    pub(super) fn new(log: Option<&std::path::Path>) -> Self {
-        let log = log.map(|dir| {
-            let (lines, waiting) = sync_channel(WAITING_LINES);
-            let log = RollingLog::new(dir, "gateway", "jsonl", LOG_BYTES, LOG_FILES);
-            thread::spawn(move || write_lines(&waiting, &log));
-            lines
-        });
-        Self { metrics: GatewayMetrics::default(), log }
+    /// An observer with its logs in a directory.
+    pub(super) fn new(log_dir: &Path, spend: Arc<SpendTable>) -> Self {
+        let (log, messages) = sync_channel(WAITING_REQUESTS);
+        let metrics = Arc::new(GatewayMetrics::default());
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let writer = LogWriter {
+            access: RollingLog::new(log_dir, "gateway", "jsonl", LOG_BYTES, LOG_FILES),
+            requests: request_log(log_dir),
+            metrics: Arc::clone(&metrics),
+            waiting: Arc::clone(&waiting),
+            spend,
+        };
+        thread::spawn(move || writer.run(&messages));
+        Self { metrics, log, waiting }
     }
 
-    fn observe(&self, record: &ResponseRecord) {
-        let ResponseRecord { facts, report, status, started, first, bytes, .. } = record;
-        let (outcome, elapsed) = (report.status.as_str(), started.elapsed());
-        self.metrics.count(outcome, facts, report, *status, elapsed.as_secs_f64());
-        let Some(log) = &self.log else { return };
-        let millis =
-            |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let line = AccessLine {
-            at: SystemClock.now().to_string(),
-            facts,
-            status: *status,
-            cache: outcome,
-            reason: report.reason.as_deref(),
-            key: report.key.as_ref().map(recoup_core::key::Key::as_str),
-            first_ms: millis(first.duration_since(*started)),
-            ms: millis(elapsed),
-            bytes: *bytes,
-            saved_tokens: report.saved_tokens,
-        };
-        let line = serde_json::to_string(&line).unwrap_or_default();
-        if log.try_send(line).is_err() {
+    fn observe(&self, mut ended: Box<EndedRequest>) {
+        self.metrics.count(&ended.facts, &ended.report, ended.status, ended.seconds);
+        let size = ended.body_bytes();
+        if self.waiting.fetch_add(size, Ordering::Relaxed) + size > WAITING_BYTES {
+            self.waiting.fetch_sub(size, Ordering::Relaxed);
+            (ended.facts.asked, ended.tap) = (None, None);
+        }
+        if self.log.try_send(LogMessage::Ended(ended)).is_err() {
+            self.waiting.fetch_sub(size, Ordering::Relaxed);
             self.metrics.dropped_lines.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until everything is written.
+    pub(super) fn flush(&self) {
+        let (done, is_done) = sync_channel(0);
+        if self.log.send(LogMessage::Flush(done)).is_ok() {
+            // Ends with the sender; a disk that hangs must not keep the process alive.
+            let _ = is_done.recv_timeout(FLUSH_WAIT);
         }
     }
 }
 
-/// Appends lines, all that wait at once.
-fn write_lines(waiting: &Receiver<String>, log: &RollingLog) {
-    while let Ok(first) = waiting.recv() {
-        let mut lines = first + "\n";
-        for line in waiting.try_iter() {
-            lines.push_str(&line);
-            lines.push('\n');
+/// Writes the logs, and counts what was spent.
+struct LogWriter {
+    access: RollingLog,
+    requests: RollingLog,
+    metrics: Arc<GatewayMetrics>,
+    waiting: Arc<AtomicUsize>,
+    spend: Arc<SpendTable>,
+}
+
+impl LogWriter {
+    /// Logs requests as they come, all that wait at once.
+    fn run(&self, messages: &Receiver<LogMessage>) {
+        while let Ok(first) = messages.recv() {
+            let (mut access, mut requests) = (String::new(), String::new());
+            let mut flushed = Vec::new();
+            for message in std::iter::once(first).chain(messages.try_iter().take(MOST_AT_ONCE)) {
+                match message {
+                    LogMessage::Ended(mut ended) => {
+                        self.waiting.fetch_sub(ended.body_bytes(), Ordering::Relaxed);
+                        ended.log_to(self, &mut access, &mut requests);
+                    }
+                    LogMessage::Flush(done) => flushed.push(done),
+                }
+            }
+            // Best effort: a full disk must not stop the gateway.
+            for (log, lines) in [(&self.access, access), (&self.requests, requests)] {
+                if !lines.is_empty() {
+                    let _ = log.append(lines.as_bytes());
+                }
+            }
+            let _ = self.spend.save(SystemClock.now());
         }
-        // Best effort: a full disk must not stop the gateway.
-        let _ = log.append(lines.as_bytes());
+    }
+}
+
+/// A request whose answer has gone to the client.
+#[derive(Debug)]
+struct EndedRequest {
+    at: Timestamp,
+    facts: RequestFacts,
+    report: CacheReport,
+    status: u16,
+    first_ms: u64,
+    ms: u64,
+    seconds: f64,
+    bytes: u64,
+    tap: Option<AnswerTap>,
+}
+
+impl EndedRequest {
+    fn body_bytes(&self) -> usize {
+        let asked = self.facts.asked.as_ref().map_or(0, |asked| asked.body.len());
+        asked + self.tap.as_ref().map_or(0, |tap| tap.bytes.len())
+    }
+
+    fn log_to(&mut self, writer: &LogWriter, access: &mut String, requests: &mut String) {
+        let asked = self.facts.asked.take();
+        let tap = self.tap.take();
+        let tokens = asked.as_ref().zip(tap).and_then(|(asked, tap)| tap.tokens(asked.endpoint));
+        if let Some((asked, tokens)) = asked.as_ref().zip(tokens) {
+            let model = self.facts.model.as_deref().unwrap_or_default();
+            let price = asked.live.prices.price_of(model);
+            let spend = TokenSpend {
+                // What a list of texts did not cost is no expense.
+                tokens: (tokens.input + tokens.output).saturating_sub(self.report.saved_tokens),
+                micro_dollars: price.map_or(0, |price| tokens.cost(asked.endpoint, price)),
+            };
+            writer.spend.add(&self.facts.tenant, spend, self.at);
+            writer.metrics.counts.lock().spent += spend;
+        }
+        if self.facts.is_logged {
+            let line = AccessLine {
+                at: self.at.to_string(),
+                facts: &self.facts,
+                status: self.status,
+                cache: self.report.status.as_str(),
+                reason: self.report.reason.as_deref(),
+                key: self.report.key.as_ref().map(recoup_core::key::Key::as_str),
+                first_ms: self.first_ms,
+                ms: self.ms,
+                bytes: self.bytes,
+                saved_tokens: self.report.saved_tokens,
+                tokens,
+            };
+            add_line(access, &line);
+        }
+        if let Some(asked) = asked.filter(|asked| asked.live.settings.request_log) {
+            add_line(requests, &self.logged(&asked, tokens));
+        }
+    }
+
+    fn logged(&self, asked: &AskedRequest, usage: Option<AnswerTokens>) -> LoggedRequest {
+        let started = self.at.as_millis().saturating_sub_unsigned(self.ms);
+        let scope = asked.scope.as_str().to_owned();
+        let mut logged = LoggedRequest::new(self.facts.id.clone(), scope, started, self.ms);
+        logged.upstream = self.facts.upstream.clone().unwrap_or_default();
+        logged.model = self.facts.model.clone().unwrap_or_default();
+        self.report.status.as_str().clone_into(&mut logged.cache);
+        logged.reason = self.report.reason.clone();
+        logged.usage = usage;
+        logged.key = asked.plan.as_ref().map(|plan| plan.id.key.as_str().to_owned());
+        if self.report.status == CacheStatus::Hit {
+            // It needs no explanation, and the provider has not seen it.
+            return logged;
+        }
+        let without_text = |part: KeyPart| KeyPart { preview: None, ..part };
+        let parts = asked.plan.as_ref().map(|plan| plan.recipe.parts()).unwrap_or_default();
+        logged.parts = parts.into_iter().map(without_text).collect();
+        let body = serde_json::from_slice(&asked.body).ok();
+        logged.prompt =
+            body.and_then(|body| PromptOutline::of(asked.endpoint, &body, &asked.agent));
+        logged
+    }
+}
+
+fn add_line(lines: &mut String, line: &impl Serialize) {
+    if let Ok(text) = serde_json::to_string(line) {
+        lines.push_str(&text);
+        lines.push('\n');
+    }
+}
+
+/// Copy of an answer on its way to the client, from which its tokens are read.
+#[derive(Debug)]
+pub(super) struct AnswerTap {
+    decoder: PieceDecoder,
+    is_stream: bool,
+    bytes: Vec<u8>,
+}
+
+impl AnswerTap {
+    /// The tap of an answer that costs something; none otherwise.
+    pub(super) fn of<B>(
+        facts: &RequestFacts,
+        report: &CacheReport,
+        response: &hyper::Response<B>,
+    ) -> Option<Self> {
+        let costs = matches!(report.status, CacheStatus::Miss | CacheStatus::Bypass)
+            && response.status() == hyper::StatusCode::OK;
+        facts.asked.as_ref().filter(|_| costs)?;
+        let headers = response.headers();
+        let decoder = PieceDecoder::of(headers, MAX_TAPPED);
+        Some(Self { decoder, is_stream: is_event_stream(headers), bytes: Vec::new() })
+    }
+
+    /// Takes a piece; false if there is too much.
+    fn push(&mut self, piece: &[u8]) -> bool {
+        self.bytes.extend_from_slice(piece);
+        self.bytes.len() <= MAX_TAPPED
+    }
+
+    fn tokens(mut self, endpoint: ApiEndpoint) -> Option<AnswerTokens> {
+        let plain = self.decoder.push(&self.bytes.into())?;
+        let answer = if self.is_stream {
+            assemble_stream(endpoint, &plain).body
+        } else {
+            serde_json::from_slice(&plain).ok()?
+        };
+        Some(endpoint.usage(&answer))
     }
 }
 
 impl GatewayMetrics {
-    fn count(
-        &self,
-        outcome: &'static str,
-        facts: &RequestFacts,
-        report: &CacheReport,
-        status: u16,
-        seconds: f64,
-    ) {
+    fn count(&self, facts: &RequestFacts, report: &CacheReport, status: u16, seconds: f64) {
+        let outcome = report.status.as_str();
         let mut counts = self.counts.lock();
         let upstream = facts.upstream.clone().unwrap_or_default();
         *counts.requests.entry((outcome, upstream, status)).or_default() += 1;
@@ -218,6 +414,7 @@ impl GatewayMetrics {
                 "saved_tokens_total", "counter", "Tokens that hits did not cost.",
                 counts.saved_tokens,
             ),
+            ("spent_tokens_total", "counter", "Tokens that answers cost.", counts.spent.tokens),
             ("stored_total", "counter", "Answers that were stored.", load(&self.stored)),
             ("unstored_total", "counter", "Answers that were not stored.", load(&self.unstored)),
             ("open_answers", "gauge", "Answers on their way to clients.", load(&self.open)),
@@ -231,15 +428,14 @@ impl GatewayMetrics {
             head(&mut text, name, kind, help);
             writeln!(text, "recoup_gateway_{name} {value}").expect(STRINGS_GROW);
         }
-        head(&mut text, "saved_usd_total", "counter", "Dollars that hits did not cost.");
-        let micros = counts.saved_micro_dollars;
-        writeln!(
-            text,
-            "recoup_gateway_saved_usd_total {}.{:06}",
-            micros / 1_000_000,
-            micros % 1_000_000
-        )
-        .expect(STRINGS_GROW);
+        for (name, help, micros) in [
+            ("saved_usd_total", "Dollars that hits did not cost.", counts.saved_micro_dollars),
+            ("spent_usd_total", "Dollars that answers cost.", counts.spent.micro_dollars),
+        ] {
+            head(&mut text, name, "counter", help);
+            let dollars = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+            writeln!(text, "recoup_gateway_{name} {dollars}").expect(STRINGS_GROW);
+        }
         text
     }
 }
@@ -249,11 +445,12 @@ impl GatewayMetrics {
 struct ResponseRecord {
     observer: Arc<RequestObserver>,
     facts: RequestFacts,
-    report: CacheReport,
+    report: Option<CacheReport>,
     status: u16,
     started: Instant,
     first: Instant,
     bytes: u64,
+    tap: Option<AnswerTap>,
 }
 
 /// An answer's body that is observed until it ends, or until its client goes away.
@@ -266,26 +463,55 @@ pub(super) struct ObservedBody {
 }
 
 impl ObservedBody {
-    pub(super) fn new(
-        body: AnswerBody,
+    /// Observes an answer from here on.
+    pub(super) fn observe(
+        response: hyper::Response<AnswerBody>,
         observer: &Arc<RequestObserver>,
         facts: RequestFacts,
         report: CacheReport,
-        status: u16,
         started: Instant,
-    ) -> Self {
+    ) -> hyper::Response<Self> {
         observer.metrics.open.fetch_add(1, Ordering::Relaxed);
-        let (observer, first) = (Arc::clone(observer), Instant::now());
-        let record = ResponseRecord { observer, facts, report, status, started, first, bytes: 0 };
-        Self { body, error: None, record }
+        let record = ResponseRecord {
+            observer: Arc::clone(observer),
+            tap: AnswerTap::of(&facts, &report, &response),
+            facts,
+            report: Some(report),
+            status: response.status().as_u16(),
+            started,
+            first: Instant::now(),
+            bytes: 0,
+        };
+        response.map(|body| Self { body, error: None, record })
     }
 }
 
-impl Drop for ObservedBody {
+impl ResponseRecord {
+    fn take_piece(&mut self, data: &[u8]) {
+        self.bytes += data.len() as u64;
+        if self.tap.as_mut().is_some_and(|tap| !tap.push(data)) {
+            self.tap = None;
+        }
+    }
+}
+
+impl Drop for ResponseRecord {
     fn drop(&mut self) {
-        let observer = &self.record.observer;
-        observer.metrics.open.fetch_sub(1, Ordering::Relaxed);
-        observer.observe(&self.record);
+        self.observer.metrics.open.fetch_sub(1, Ordering::Relaxed);
+        let Some(report) = self.report.take() else { return };
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let elapsed = self.started.elapsed();
+        self.observer.observe(Box::new(EndedRequest {
+            at: SystemClock.now(),
+            facts: std::mem::take(&mut self.facts),
+            report,
+            status: self.status,
+            first_ms: millis(self.first.duration_since(self.started)),
+            ms: millis(elapsed),
+            seconds: elapsed.as_secs_f64(),
+            bytes: self.bytes,
+            tap: self.tap.take(),
+        }));
     }
 }
 
@@ -308,7 +534,9 @@ impl Body for ObservedBody {
                 Poll::Pending
             }
             Poll::Ready(Some(Ok(frame))) => {
-                self.record.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+                if let Some(data) = frame.data_ref() {
+                    self.record.take_piece(data);
+                }
                 Poll::Ready(Some(Ok(frame)))
             }
             other => other,

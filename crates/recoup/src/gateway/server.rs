@@ -49,8 +49,8 @@ pub(crate) struct GatewaySetup<'a> {
     pub(crate) cache: Cache,
     pub(crate) settings: GatewaySettings,
     pub(crate) prices: PriceTable,
-    /// Directory of the access log.
-    pub(crate) log_dir: PathBuf,
+    /// Directory of logs and counts.
+    pub(crate) home: PathBuf,
     /// Makes fingerprints of credentials that cannot be guessed.
     pub(crate) fingerprint_key: Vec<u8>,
     /// API key in a variable.
@@ -84,7 +84,7 @@ pub(crate) fn serve(
 }
 
 async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -> Result<()> {
-    let GatewaySetup { cache, settings, prices, fingerprint_key, key_of, log_dir, .. } = setup;
+    let GatewaySetup { cache, settings, prices, fingerprint_key, key_of, home, .. } = setup;
     let live = LiveSettings::new(settings.clone(), prices.clone(), fingerprint_key, key_of)?;
     let tls = settings.tls.as_ref().map(|(chain, key)| acceptor(chain, key)).transpose()?;
     let listening = || format!("cannot listen on {}", settings.listen);
@@ -94,7 +94,7 @@ async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -
     let mut interrupt = signal(SignalKind::interrupt()).with_context(signals)?;
     let mut terminate = signal(SignalKind::terminate()).with_context(signals)?;
     let mut hangup = signal(SignalKind::hangup()).with_context(signals)?;
-    let gateway = Arc::new(Gateway::new(cache.clone(), live, log_dir));
+    let gateway = Arc::new(Gateway::new(cache.clone(), live, home));
     ready(&format!("{}://{address}", if tls.is_some() { "https" } else { "http" }))?;
     let open = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(settings.limits.connections));
@@ -138,6 +138,9 @@ async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -
         _ = interrupt.recv() => false,
         _ = terminate.recv() => false,
     };
+    let observer = Arc::clone(&gateway.observer);
+    // Best effort: it has a limit of its own.
+    let _ = tokio::task::spawn_blocking(move || observer.flush()).await;
     if !is_drained {
         (setup.tell)("some answers were not finished");
     }

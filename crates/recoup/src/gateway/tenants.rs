@@ -15,7 +15,7 @@ use recoup_core::{Error, Result};
 use ring::hmac;
 
 use super::GatewayRefusal;
-use crate::config::{GatewaySettings, TenantSettings, env};
+use crate::config::{DailyBudget, GatewaySettings, TenantSettings, env};
 
 /// Header with a token of the gateway, beside the credential of the provider.
 pub(super) const TOKEN_HEADER: &str = "recoup-token";
@@ -127,6 +127,11 @@ impl TenantTable {
         None
     }
 
+    /// Budget of a caller's tenant; none if it has no tenant.
+    pub(super) fn budget_of(&self, caller: &GatewayCaller) -> Option<DailyBudget> {
+        Some(self.tenants.get(caller.tenant?)?.0.budget)
+    }
+
     fn knows_token(&self, text: &str) -> bool {
         let mut known = self.tenants.iter().map(|(_, token)| token).chain(&self.shared_token);
         known.any(|token| is_same(text, token))
@@ -167,7 +172,8 @@ impl RateTable {
         let Some(limit) = limit else { return Ok(()) };
         let mut minutes = self.minutes.lock();
         let (minute, count) = minutes.entry(caller.scope.clone()).or_default();
-        let now = now.as_millis() / 60_000;
+        let now_millis = now.as_millis();
+        let now = now_millis / 60_000;
         if *minute != now {
             (*minute, *count) = (now, 0);
         }
@@ -178,7 +184,9 @@ impl RateTable {
         let message = format!(
             "the limit of {limit} requests per minute is used up; try again in the next one"
         );
-        Err(GatewayRefusal::new(StatusCode::TOO_MANY_REQUESTS, message))
+        let left = 60 - now_millis.rem_euclid(60_000) / 1000;
+        let refusal = GatewayRefusal::new(StatusCode::TOO_MANY_REQUESTS, message);
+        Err(refusal.retry_after(left.unsigned_abs()))
     }
 }
 

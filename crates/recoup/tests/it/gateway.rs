@@ -6,6 +6,7 @@ mod flights;
 mod hostile;
 mod lifecycle;
 mod observed;
+mod requests;
 mod streams;
 
 use std::fmt::Write as _;
@@ -20,9 +21,9 @@ use crate::model_server::Server;
 use crate::support::Home;
 
 /// A gateway on a port of its own, which ends with the test.
-struct Gateway {
+pub(crate) struct Gateway {
     child: Child,
-    address: String,
+    pub(crate) address: String,
 }
 
 /// An answer, as it came.
@@ -51,7 +52,7 @@ impl Gateway {
     }
 
     /// A gateway with the settings that are there.
-    fn resumed(home: &Home, env: &[(&str, &str)]) -> Self {
+    pub(crate) fn resumed(home: &Home, env: &[(&str, &str)]) -> Self {
         let mut child = home
             .command(&["gateway", "--listen", "127.0.0.1:0"])
             .envs(env.iter().copied())
@@ -101,7 +102,7 @@ impl Gateway {
     }
 
     /// Ends it as a person would, and waits until it has ended.
-    fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         self.signal("TERM");
         assert!(self.child.wait().unwrap().success());
     }
@@ -176,7 +177,10 @@ fn without_chunks(mut bytes: &[u8]) -> Vec<u8> {
 
 /// Writes the user's configuration.
 fn configure(home: &Home, upstream: &Server, settings: &str) {
-    let url = upstream.url();
+    configure_url(home, &upstream.url(), settings);
+}
+
+pub(crate) fn configure_url(home: &Home, url: &str, settings: &str) {
     let upstreams = format!(
         "\n[gateway.upstreams.anthropic]\nurl = \"{url}\"\nanswer_timeout = \"5s\"\nidle_timeout = \"5s\"\n\
          [gateway.upstreams.openai]\nurl = \"{url}\"\n"

@@ -172,6 +172,12 @@ fn unify_blocks(value: &mut Value, depth: usize) {
     }
 }
 
+/// Makes content of a message equal however it is written, as keys do: without marks for the provider's
+/// cache, and one block of text as that text.
+pub fn unify_content(content: &mut Value) {
+    unify_blocks(content, 0);
+}
+
 /// The parts of a list: its last items one by one, all earlier ones together.
 fn list_parts(name: &str, values: &[Value]) -> Result<Vec<KeyPart>> {
     let earlier = values.len().saturating_sub(MOST_ITEMS);

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use recoup_core::cache::{LookupExplanation, LookupRequest};
 use recoup_core::key::agent_run::AgentRunRecipe;
-use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe, Kind};
+use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe, Kind, Scope};
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -18,7 +18,7 @@ use crate::cli::app::App;
 use crate::cli::explain::ExplainReport;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
-use crate::gateway::DescribedRequest;
+use crate::gateway::{DescribedRequest, LoggedRequest, PromptCacheMiss, RequestHistory};
 use crate::toolbox::PassReason;
 
 #[derive(Debug, Args)]
@@ -26,11 +26,16 @@ use crate::toolbox::PassReason;
 pub(in crate::cli) struct ExplainArgs {
     #[command(subcommand)]
     asked: Option<ExplainTarget>,
-    /// The entry's key, or at least the first 8 characters of a generated key
+    /// The entry's key, or at least the first 8 characters of a generated key; or the
+    /// Recoup-Request-Id of an answer of `recoup gateway`
     #[arg(value_name = "KEY", conflicts_with = "key")]
     entry: Option<String>,
     #[command(flatten)]
     named: ResultSelectorArgs,
+    /// Explain why the provider's own prompt cache missed: for one request behind `recoup gateway`,
+    /// or for all in its log
+    #[arg(long, conflicts_with_all = ["key", "paths", "query", "operation"])]
+    prompt_cache: bool,
     /// As JSON
     #[arg(long, global = true)]
     json: bool,
@@ -45,6 +50,7 @@ Examples:
   recoup explain tool --tool search --arguments '{\"query\":\"x\"}' --name docs -- npx -y docs-server
   recoup explain gateway --path /v1/messages < request.json
   recoup explain 29a54c34e14371b5
+  recoup explain --prompt-cache
 
 `recoup exec` and `recoup cache get` print the same with --explain. Nothing is run, \
 counted or changed. If there is no entry, the most similar one is shown, with the differences.
@@ -116,7 +122,7 @@ impl ExplainToolArgs {
 
 impl ExplainArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
-        let Self { asked, entry, named, json, place } = self;
+        let Self { asked, entry, named, prompt_cache, json, place } = self;
         if asked.is_some() && (entry.is_some() || named.is_given()) {
             return Err(Error::usage("give either an entry or a command, not both").into());
         }
@@ -127,6 +133,14 @@ impl ExplainArgs {
             .into());
         }
         let app = || App::load(&place.overrides());
+        if prompt_cache {
+            return explain_prompt_cache(app()?, entry.as_deref(), json);
+        }
+        if let Some(id) = entry.as_deref().filter(|it| it.len() == REQUEST_ID_CHARS)
+            && let Some(request) = request_history(app()?)?.find(id)
+        {
+            return explain_request(app()?, request, json);
+        }
         let report = match (asked, entry) {
             (Some(ExplainTarget::Exec(args)), _) => match args.explain()? {
                 Ok(report) => report,
@@ -166,6 +180,75 @@ impl ExplainArgs {
         }
         Ok(if report.is_miss() { CommandAnswer::No } else { CommandAnswer::Yes })
     }
+}
+
+/// Length of the ids of requests. Keys are shorter (when abbreviated) or longer.
+const REQUEST_ID_CHARS: usize = 26;
+
+fn request_history(app: &App) -> Result<RequestHistory> {
+    RequestHistory::read(&app.settings.home.join("logs"))
+}
+
+/// Explains a request that the gateway has answered: how it ended then, and how it would end now.
+fn explain_request(app: &App, request: &LoggedRequest, json: bool) -> CommandResult {
+    let reason = request.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let then = format!("at {} it was a {}{reason}", request.started_at(), request.cache);
+    let Some(key) = &request.key else {
+        if json {
+            ui::json(
+                &json!({ "request": request.id, "status": request.cache, "reason": request.reason }),
+            )?;
+        } else {
+            ui::line(&then)?;
+        }
+        return Ok(CommandAnswer::No);
+    };
+    let (cache, view) = (app.cache(), app.view());
+    let id = EntryId::new(Scope::parse(&request.scope)?, Key::parse(key)?);
+    let lookup = LookupRequest::new(Kind::ModelRequest, &id, &view);
+    let report =
+        ExplainReport::new(&cache.explain(&LookupRequest { parts: &request.parts, ..lookup }));
+    if json {
+        let then = json!({ "id": request.id, "at": request.started_at(), "status": request.cache,
+                           "reason": request.reason });
+        ui::json(&json!({ "request": then, "now": report }))?;
+    } else {
+        ui::line(format_args!("{then}; now:"))?;
+        report.lines().into_iter().try_for_each(|line| ui::line(ui::printable(&line)))?;
+    }
+    Ok(if report.is_miss() { CommandAnswer::No } else { CommandAnswer::Yes })
+}
+
+/// Explains misses of the provider's own prompt cache.
+fn explain_prompt_cache(app: &App, id: Option<&str>, json: bool) -> CommandResult {
+    let history = request_history(app)?;
+    let misses: Vec<PromptCacheMiss> = match id {
+        Some(id) => history.prompt_cache_miss(id)?.into_iter().collect(),
+        None => history.prompt_cache_misses(),
+    };
+    if json {
+        ui::json(&json!({ "requests": history.prompts(), "misses": misses }))?;
+    } else if id.is_some() && misses.is_empty() {
+        ui::line(
+            "the provider's prompt cache did not miss: nothing of an earlier prompt was lost",
+        )?;
+    } else if id.is_none() {
+        let (lost, all) = (misses.len(), history.prompts());
+        ui::line(format_args!("{lost} of {all} requests lost what the provider had cached"))?;
+    }
+    if !json {
+        for miss in &misses {
+            ui::line(ui::printable(&describe_miss(miss)))?;
+        }
+    }
+    Ok(if misses.is_empty() { CommandAnswer::Yes } else { CommandAnswer::No })
+}
+
+fn describe_miss(miss: &PromptCacheMiss) -> String {
+    format!(
+        "{} {}: {} ({} of {} cached tokens were read; compared with {})",
+        miss.request, miss.model, miss.cause, miss.read_tokens, miss.cached_tokens, miss.continues
+    )
 }
 
 fn say_bypass(reason: &str, json: bool) -> CommandResult {

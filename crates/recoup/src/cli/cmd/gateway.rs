@@ -56,7 +56,7 @@ impl GatewayArgs {
             cache: app.cache_of_gateway(),
             settings,
             prices: app.settings.prices.clone(),
-            log_dir: app.settings.home.join("logs"),
+            home: app.settings.home.clone(),
             fingerprint_key: fingerprint_key(&app.settings.home)?,
             key_of: &env::api_key,
             reload: &reload,

@@ -62,6 +62,19 @@ impl Client {
         conversation.end()
     }
 
+    /// The same with the model behind another URL.
+    pub(crate) fn ask_at(&self, url: &str, prompt: &str) -> Vec<Value> {
+        let mut command = self.command(&["--", prompt]);
+        let mut conversation = Conversation::start(command.env("ANTHROPIC_BASE_URL", url));
+        conversation.wait_for_the_answer();
+        conversation.end()
+    }
+
+    /// URL of the model.
+    pub(crate) fn model_url(&self) -> String {
+        self.api.url()
+    }
+
     /// The same in another directory.
     pub(crate) fn ask_in(&self, dir: &Path, prompt: &str) -> Vec<Value> {
         let mut conversation = Conversation::start(self.command(&["--", prompt]).current_dir(dir));
