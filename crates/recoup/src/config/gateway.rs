@@ -42,9 +42,15 @@ pub struct GatewaySettings {
     pub(crate) finishes_abandoned: bool,
     /// True if streams are replayed as fast as they were recorded, and not at once.
     pub(crate) keeps_pace: bool,
-    pub(crate) access_log: bool,
-    /// True if `recoup explain` can say more about past requests.
-    pub(crate) request_log: bool,
+    pub(crate) logs: GatewayLogs,
+}
+
+/// Logs that are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GatewayLogs {
+    pub(crate) access: bool,
+    /// Digests, from which `recoup explain` says more about past requests.
+    pub(crate) requests: bool,
 }
 
 /// A model API.
@@ -136,8 +142,7 @@ impl Default for GatewaySettings {
             },
             finishes_abandoned: true,
             keeps_pace: false,
-            access_log: true,
-            request_log: true,
+            logs: GatewayLogs { access: true, requests: true },
         }
     }
 }
@@ -243,11 +248,11 @@ pub(super) fn read_gateway(node: &ConfigNode, reader: &mut NodeReader) -> Gatewa
                 Some(_) => reader.add_type(&key, node, REPLAY),
                 None => {}
             },
-            "request_log" => settings.request_log = reader.boolean(&key, node).unwrap_or(true),
+            "request_log" => settings.logs.requests = reader.boolean(&key, node).unwrap_or(true),
             "tokens_per_day" | "usd_per_day" => {
                 read_budget(name, &key, node, reader, &mut settings.budget);
             }
-            "access_log" => settings.access_log = reader.boolean(&key, node).unwrap_or(true),
+            "access_log" => settings.logs.access = reader.boolean(&key, node).unwrap_or(true),
             _ => reader.add_unknown(
                 &key,
                 node,

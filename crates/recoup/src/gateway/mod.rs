@@ -185,7 +185,7 @@ impl Gateway {
         facts: &mut RequestFacts,
     ) -> Result<Response<AnswerBody>, GatewayRefusal> {
         let live = Arc::clone(&self.live.read());
-        facts.is_logged = live.settings.access_log;
+        facts.is_logged = live.settings.logs.access;
         live.check_host(&request)?;
         match (request.method(), request.uri().path()) {
             (&Method::GET, "/healthz") => return Ok(plain_answer(StatusCode::OK, "ok\n")),
@@ -601,7 +601,7 @@ fn plain_answer(status: StatusCode, text: impl Into<Bytes>) -> Response<AnswerBo
 pub(super) struct GatewayRefusal {
     status: StatusCode,
     message: String,
-    report: Option<CacheReport>,
+    report: Option<Box<CacheReport>>,
     /// Seconds after which it may be tried again.
     retry_after: Option<u64>,
 }
@@ -619,8 +619,11 @@ impl GatewayRefusal {
     /// Only a cached answer was wanted, and there is none.
     fn not_cached(key: Option<Key>) -> Self {
         let reason = "only a cached answer was wanted";
-        let report = Some(CacheReport::unserved(CacheStatus::Miss, key, reason));
-        Self { report, ..Self::new(StatusCode::GATEWAY_TIMEOUT, "there is no cached answer") }
+        let report = CacheReport::unserved(CacheStatus::Miss, key, reason);
+        Self {
+            report: Some(Box::new(report)),
+            ..Self::new(StatusCode::GATEWAY_TIMEOUT, "there is no cached answer")
+        }
     }
 
     fn into_response(self) -> Response<AnswerBody> {
@@ -642,9 +645,8 @@ impl GatewayRefusal {
         if let Some(seconds) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        let report = self
-            .report
-            .unwrap_or_else(|| CacheReport::unserved(CacheStatus::Bypass, None, self.message));
+        let own = || CacheReport::unserved(CacheStatus::Bypass, None, self.message);
+        let report = self.report.map_or_else(own, |report| *report);
         response.extensions_mut().insert(report);
         response
     }

@@ -269,7 +269,7 @@ impl EndedRequest {
             };
             add_line(access, &line);
         }
-        if let Some(asked) = asked.filter(|asked| asked.live.settings.request_log) {
+        if let Some(asked) = asked.filter(|asked| asked.live.settings.logs.requests) {
             add_line(requests, &self.logged(&asked, tokens));
         }
     }
@@ -281,7 +281,7 @@ impl EndedRequest {
         logged.upstream = self.facts.upstream.clone().unwrap_or_default();
         logged.model = self.facts.model.clone().unwrap_or_default();
         self.report.status.as_str().clone_into(&mut logged.cache);
-        logged.reason = self.report.reason.clone();
+        logged.reason.clone_from(&self.report.reason);
         logged.usage = usage;
         logged.key = asked.plan.as_ref().map(|plan| plan.id.key.as_str().to_owned());
         if self.report.status == CacheStatus::Hit {

@@ -187,7 +187,8 @@ fn session_of(body: &Map<String, Value>, agent: &str) -> Option<String> {
     Some(short_digest(&format!("{named}\0{agent}")))
 }
 
-/// Time for which the provider keeps the prompt: Anthropic keeps what is marked, OpenAI everything.
+/// Time for which the provider keeps the prompt: Anthropic keeps what is marked, others keep
+/// everything.
 fn kept_seconds(endpoint: ApiEndpoint, body: &Map<String, Value>) -> u32 {
     if endpoint != ApiEndpoint::Messages {
         let retention = body.get("prompt_cache_retention").and_then(Value::as_str);
@@ -355,8 +356,8 @@ mod tests {
         cause_of(sent(10, &next, 0, 8100))
     }
 
-    fn prefix(part: &str, how: &'static str) -> Option<PromptCacheCause> {
-        Some(PromptCacheCause::ChangedPrefix { part: part.to_owned(), how })
+    fn prefix(part: &str, how: &'static str) -> PromptCacheCause {
+        PromptCacheCause::ChangedPrefix { part: part.to_owned(), how }
     }
 
     #[test]
@@ -364,20 +365,20 @@ mod tests {
         let tool = |name: &str| json!({ "name": name, "description": "d", "input_schema": {} });
         for (expected, found) in [
             (
-                prefix("system block 2", "changed"),
+                Some(prefix("system block 2", "changed")),
                 changed(|it| it["system"][1]["text"] = json!("x")),
             ),
             (
-                prefix("tool 2 (Read), `description`", "changed"),
+                Some(prefix("tool 2 (Read), `description`", "changed")),
                 changed(|it| it["tools"][1]["description"] = json!("x")),
             ),
             (
-                prefix("message 2", "changed"),
+                Some(prefix("message 2", "changed")),
                 changed(|it| it["messages"][1]["content"] = json!("x")),
             ),
-            (prefix("thinking", "is new"), changed(|it| it["thinking"] = json!({}))),
+            (Some(prefix("thinking", "is new")), changed(|it| it["thinking"] = json!({}))),
             (
-                prefix("tool 3 (Web), `description`", "is new"),
+                Some(prefix("tool 3 (Web), `description`", "is new")),
                 changed(|it| it["tools"].as_array_mut().expect("a list").push(tool("Web"))),
             ),
             (Some(PromptCacheCause::Unknown), changed(|_| ())),
