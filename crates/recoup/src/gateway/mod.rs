@@ -17,16 +17,20 @@ mod explained;
 mod flight;
 mod observed;
 mod plan;
+mod purge;
 mod recording;
 mod report;
 mod route;
 mod server;
 mod shared_response;
+mod status;
 mod tenants;
+mod traces;
 mod upstream;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -46,7 +50,7 @@ use serde_json::json;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
-use crate::config::{GatewayLimits, GatewaySettings, PriceTable};
+use crate::config::{GatewayLimits, GatewaySettings, PriceTable, env};
 use crate::llm::ApiKey;
 use assemble::{assemble_stream, to_stream};
 use body::{AnswerBody, ClientBody, PacedBody, PassedBody};
@@ -60,11 +64,15 @@ use recording::RecordedAnswer;
 use report::{CacheReport, CacheStatus};
 use route::RoutedPath;
 use shared_response::{SharedReader, SharedResponse};
+use status::{STATUS_PATH, ServerFacts};
 use tenants::{GatewayCaller, RateTable, TenantTable};
+use traces::{TraceExporter, TraceParent};
 use upstream::{Upstream, UpstreamBody, end_to_end};
 
 pub(crate) use explained::DescribedRequest;
+pub(crate) use purge::PurgeRequest;
 pub(crate) use server::{GatewaySetup, serve};
+pub(crate) use status::{GatewayStatus, RuleStatus, StatusQuery};
 
 /// Time for which an entry that was just read is likely to be in the memory tier.
 const RECENT: Duration = Duration::from_secs(1);
@@ -89,6 +97,7 @@ pub(crate) struct Gateway {
     recent: RecentIds<EntryId, ()>,
     rates: RateTable,
     observer: Arc<RequestObserver>,
+    server: ServerFacts,
 }
 
 /// Everything that a reload replaces.
@@ -108,6 +117,7 @@ impl LiveSettings {
         fingerprint_key: &[u8],
         key_of: &dyn Fn(&str) -> Result<Option<ApiKey>>,
     ) -> Result<Self> {
+        let proxy = env::proxy();
         let upstream = |it: &crate::config::UpstreamSettings| {
             let key = it.key_env.as_deref().map(key_of).transpose()?.flatten();
             if let (Some(name), None) = (&it.key_env, &key) {
@@ -115,7 +125,7 @@ impl LiveSettings {
                     format!("gateway.upstreams.{}: the variable {name} is not set", it.name);
                 return Err(Error::usage(message));
             }
-            Upstream::new(it.clone(), key).map(Arc::new)
+            Upstream::new(it.clone(), key, proxy.as_ref()).map(Arc::new)
         };
         let upstreams = settings.upstreams.iter().map(upstream).collect::<Result<_>>()?;
         let tenants = TenantTable::new(&settings, fingerprint_key)?;
@@ -133,17 +143,29 @@ struct KnownRequest {
 }
 
 impl Gateway {
-    /// A gateway that keeps its access log in `log`.
-    fn new(cache: Cache, live: LiveSettings, log: &Path) -> Self {
+    /// A gateway that keeps its access log in `log`, and counts errors of its store in `store_errors`.
+    fn new(
+        cache: Cache,
+        live: LiveSettings,
+        log: &Path,
+        store_errors: &Arc<AtomicU64>,
+        server: ServerFacts,
+    ) -> Result<Self> {
         let log = Some(log).filter(|_| live.settings.access_log);
-        Self {
+        let mut observer = RequestObserver::new(log);
+        observer.metrics.store_errors = Arc::clone(store_errors);
+        if let Some(url) = &live.settings.traces {
+            observer.traces = Some(TraceExporter::start(url, &observer.metrics.dropped_spans)?);
+        }
+        Ok(Self {
             cache,
-            observer: Arc::new(RequestObserver::new(log)),
+            observer: Arc::new(observer),
+            server,
             live: RwLock::new(Arc::new(live)),
             flights: FlightTable::default(),
             recent: RecentIds::builder().max_capacity(MOST_RECENT).time_to_live(RECENT).build(),
             rates: RateTable::default(),
-        }
+        })
     }
 
     /// Answers a request.
@@ -188,16 +210,27 @@ impl Gateway {
                            place of the API key";
             GatewayRefusal::new(StatusCode::UNAUTHORIZED, message)
         })?;
-        if (request.method(), request.uri().path()) == (&Method::GET, "/metrics") {
-            return Ok(plain_answer(StatusCode::OK, self.observer.metrics.to_text()));
+        match (request.method(), request.uri().path()) {
+            (&Method::GET, "/metrics") => {
+                return Ok(plain_answer(StatusCode::OK, self.observer.metrics.to_text()));
+            }
+            (&Method::GET, STATUS_PATH) => return Ok(self.status_answer(&live).await),
+            _ => {}
         }
         facts.tenant = caller.name().to_owned();
-        self.rates.admit(&caller, &live.tenants, self.cache.clock().now())?;
+        facts.trace.parent = TraceParent::read(request.headers());
+        let now = self.cache.clock().now();
+        self.rates.admit(&caller, &live.tenants, now).map_err(|refusal| {
+            // Rates are counted by the minute.
+            let wait = 60 - now.as_seconds().rem_euclid(60);
+            GatewayRefusal { retry_after: refusal.retry_after.or(Some(wait)), ..refusal }
+        })?;
         let (head, body) = request.into_parts();
         let (upstream, path) = route::find_upstream(&live.upstreams, |it| &it.settings, &head)
             .map(|(upstream, path)| (Arc::clone(upstream), path))
             .ok_or_else(|| route::unknown_upstream(&live.upstreams, &head))?;
         facts.upstream = Some(upstream.settings.name.clone());
+        facts.trace.system = Some(upstream.settings.api.as_str());
         let known = KnownRequest { live, caller, upstream, path, head };
         let api = known.upstream.settings.api;
         let endpoint = ApiEndpoint::of(api, &known.head.method, known.path.path());
@@ -298,8 +331,10 @@ impl Gateway {
             }
         }
         let reason = "the same request of others failed or is too large";
+        let asked = Instant::now();
         let response = outgoing.send().await?;
-        let report = CacheReport::unserved(CacheStatus::Bypass, Some(plan.id.key.clone()), reason);
+        let key = Some(plan.id.key.clone());
+        let report = CacheReport::unserved(CacheStatus::Bypass, key, reason).asked_at(asked);
         Ok(passed_answer(response, report, outgoing.upstream.settings.idle_timeout))
     }
 
@@ -348,15 +383,20 @@ impl Gateway {
             age: Some(self.cache.clock().now().millis_since(header.created) / 1000),
             saved_tokens: tokens,
             saved_micro_dollars: cost.micro_dollars,
+            tokens: Arc::new(
+                cost.input_tokens
+                    .zip(cost.output_tokens)
+                    .map_or_else(OnceLock::new, OnceLock::from),
+            ),
+            upstream_call: None,
         }
     }
 
     async fn readiness(self: &Arc<Self>) -> Response<AnswerBody> {
-        let cache = self.cache.clone();
-        let probe = spawn_blocking(move || cache.usage(&recoup_core::key::Scope::global()));
-        match probe.await {
-            Ok(Ok(_)) => plain_answer(StatusCode::OK, "ready\n"),
-            _ => plain_answer(StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable\n"),
+        if self.reads_store().await {
+            plain_answer(StatusCode::OK, "ready\n")
+        } else {
+            plain_answer(StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable\n")
         }
     }
 }
@@ -389,9 +429,10 @@ impl KnownRequest {
         let place = self.head.extensions.remove();
         let path = self.path.into_string();
         let upstream = &self.upstream;
+        let asked = Instant::now();
         let sent = upstream.send(&self.head, &path, body, self.caller.sends_gateway_key).await;
         let mut response = sent?;
-        let report = CacheReport::unserved(CacheStatus::Bypass, None, reason);
+        let report = CacheReport::unserved(CacheStatus::Bypass, None, reason).asked_at(asked);
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             let theirs = hyper::upgrade::on(&mut response);
             if let Some(ours) = upgrade {
@@ -502,7 +543,8 @@ async fn shared_answer(reader: SharedReader) -> Result<Response<AnswerBody>, Gat
     let mut report = head.report.clone();
     if !is_raw && report.status == CacheStatus::Miss {
         let reason = Some("shared with a request on its way".to_owned());
-        report = CacheReport { status: CacheStatus::Hit, reason, age: Some(0), ..report };
+        let (age, upstream_call) = (Some(0), None);
+        report = CacheReport { status: CacheStatus::Hit, reason, age, upstream_call, ..report };
     }
     response.extensions_mut().insert(report);
     Ok(response)
@@ -546,11 +588,13 @@ pub(super) struct GatewayRefusal {
     status: StatusCode,
     message: String,
     report: Option<CacheReport>,
+    /// Seconds after which another attempt makes sense.
+    retry_after: Option<i64>,
 }
 
 impl GatewayRefusal {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), report: None }
+        Self { status, message: message.into(), report: None, retry_after: None }
     }
 
     /// Only a cached answer was wanted, and there is none.
@@ -576,6 +620,9 @@ impl GatewayRefusal {
         *response.status_mut() = self.status;
         let headers: &mut HeaderMap = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
         let report = self
             .report
             .unwrap_or_else(|| CacheReport::unserved(CacheStatus::Bypass, None, self.message));

@@ -20,6 +20,8 @@ use tokio::time::Instant;
 
 use super::body::{AnswerBody, BodyError};
 use super::report::{CacheReport, CacheStatus};
+use super::status::RequestTotals;
+use super::traces::{TraceExporter, TraceFacts};
 
 /// Upper bounds of the buckets, in seconds.
 const BUCKETS: [f64; 10] = [0.001, 0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0];
@@ -43,6 +45,8 @@ pub(super) struct RequestFacts {
     pub(super) upstream: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<String>,
+    #[serde(skip)]
+    pub(super) trace: TraceFacts,
 }
 
 /// Line of the access log.
@@ -71,6 +75,8 @@ pub(super) struct GatewayMetrics {
     pub(super) unstored: AtomicU64,
     open: AtomicU64,
     dropped_lines: AtomicU64,
+    pub(super) store_errors: Arc<AtomicU64>,
+    pub(super) dropped_spans: Arc<AtomicU64>,
 }
 
 #[derive(Debug, Default)]
@@ -90,6 +96,7 @@ struct MetricCounts {
 pub(super) struct RequestObserver {
     pub(super) metrics: GatewayMetrics,
     log: Option<SyncSender<String>>,
+    pub(super) traces: Option<TraceExporter>,
 }
 
 impl RequestObserver {
@@ -101,13 +108,16 @@ impl RequestObserver {
             thread::spawn(move || write_lines(&waiting, &log));
             lines
         });
-        Self { metrics: GatewayMetrics::default(), log }
+        Self { metrics: GatewayMetrics::default(), log, traces: None }
     }
 
     fn observe(&self, record: &ResponseRecord) {
         let ResponseRecord { facts, report, status, started, first, bytes, .. } = record;
         let (outcome, elapsed) = (report.status.as_str(), started.elapsed());
         self.metrics.count(outcome, facts, report, *status, elapsed.as_secs_f64());
+        if let Some(traces) = &self.traces {
+            traces.record(facts, report, *status, *started);
+        }
         let Some(log) = &self.log else { return };
         let millis =
             |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -173,6 +183,25 @@ impl GatewayMetrics {
         }
     }
 
+    /// Totals of the requests to upstreams.
+    pub(super) fn totals(&self) -> RequestTotals {
+        let counts = self.counts.lock();
+        let mut by_outcome = BTreeMap::new();
+        // Those without an upstream are the gateway's own: probes, and refusals.
+        for ((outcome, ..), count) in
+            counts.requests.iter().filter(|((_, name, _), _)| !name.is_empty())
+        {
+            *by_outcome.entry((*outcome).to_owned()).or_default() += count;
+        }
+        RequestTotals {
+            by_outcome,
+            open_answers: self.open.load(Ordering::Relaxed),
+            stored: self.stored.load(Ordering::Relaxed),
+            saved_tokens: counts.saved_tokens,
+            saved_micro_dollars: counts.saved_micro_dollars,
+        }
+    }
+
     /// In Prometheus' text format.
     pub(super) fn to_text(&self) -> String {
         const STRINGS_GROW: &str = "a String takes any text";
@@ -226,6 +255,18 @@ impl GatewayMetrics {
                 "counter",
                 "Lines of the access log that were dropped.",
                 load(&self.dropped_lines),
+            ),
+            (
+                "store_errors_total",
+                "counter",
+                "Operations of the store that failed.",
+                load(&self.store_errors),
+            ),
+            (
+                "spans_dropped_total",
+                "counter",
+                "Requests whose spans did not reach the collector.",
+                load(&self.dropped_spans),
             ),
         ] {
             head(&mut text, name, kind, help);
