@@ -297,8 +297,8 @@ impl FlightRun<'_> {
         let kept = self.pump(shared, body, recorder, is_encoded).await;
         match (permit, kept) {
             (Some(permit), Some((events, body))) => {
-                let recorded = RecordedAnswer { headers, events, body };
-                self.keep(permit, recorded, started, tokens).await;
+                let answer = RecordedAnswer { headers, events, body };
+                self.keep(permit, answer, started, tokens).await;
             }
             (permit, _) => release(permit).await,
         }

@@ -587,7 +587,7 @@ fn plain_answer(status: StatusCode, text: impl Into<Bytes>) -> Response<AnswerBo
 pub(super) struct GatewayRefusal {
     status: StatusCode,
     message: String,
-    report: Option<CacheReport>,
+    report: Option<Box<CacheReport>>,
     /// Seconds after which another attempt makes sense.
     retry_after: Option<i64>,
 }
@@ -600,7 +600,7 @@ impl GatewayRefusal {
     /// Only a cached answer was wanted, and there is none.
     fn not_cached(key: Option<Key>) -> Self {
         let reason = "only a cached answer was wanted";
-        let report = Some(CacheReport::unserved(CacheStatus::Miss, key, reason));
+        let report = Some(Box::new(CacheReport::unserved(CacheStatus::Miss, key, reason)));
         Self { report, ..Self::new(StatusCode::GATEWAY_TIMEOUT, "there is no cached answer") }
     }
 
@@ -623,9 +623,10 @@ impl GatewayRefusal {
         if let Some(seconds) = self.retry_after {
             headers.insert(header::RETRY_AFTER, seconds.into());
         }
-        let report = self
-            .report
-            .unwrap_or_else(|| CacheReport::unserved(CacheStatus::Bypass, None, self.message));
+        let report = self.report.map_or_else(
+            || CacheReport::unserved(CacheStatus::Bypass, None, self.message),
+            |report| *report,
+        );
         response.extensions_mut().insert(report);
         response
     }

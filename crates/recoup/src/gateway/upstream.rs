@@ -45,8 +45,8 @@ type DirectConnector = HttpsConnector<HttpConnector>;
 /// Connections to an upstream: its own, or tunnels through a proxy.
 #[derive(Debug)]
 enum UpstreamClient {
-    Direct(Client<DirectConnector, UpstreamBody>),
-    Tunnelled(Client<HttpsConnector<Tunnel<DirectConnector>>, UpstreamBody>),
+    Direct(Box<Client<DirectConnector, UpstreamBody>>),
+    Tunnelled(Box<Client<HttpsConnector<Tunnel<DirectConnector>>, UpstreamBody>>),
 }
 
 /// A model API that is asked.
@@ -69,7 +69,7 @@ impl UpstreamClient {
         let tls = || {
             let provider = rustls::crypto::ring::default_provider();
             let builder = HttpsConnectorBuilder::new().with_provider_and_native_roots(provider);
-            builder.map(|builder| builder.https_or_http()).map_err(|error| {
+            builder.map(HttpsConnectorBuilder::https_or_http).map_err(|error| {
                 let message = "setting up TLS (are the system's certificates installed?)";
                 Error::new(ErrorKind::Io, message).with_source(error)
             })
@@ -83,7 +83,7 @@ impl UpstreamClient {
             .timer(TokioTimer::new());
         let Some(proxy) = proxy else {
             let connector = tls()?.enable_all_versions().wrap_connector(connector);
-            return Ok(Self::Direct(builder.build(connector)));
+            return Ok(Self::Direct(Box::new(builder.build(connector))));
         };
         // The protocol of the connection to the proxy is not that of the one through it.
         let connector = tls()?.enable_http1().wrap_connector(connector);
@@ -92,7 +92,7 @@ impl UpstreamClient {
             tunnel = tunnel.with_auth(auth.clone());
         }
         let connector = tls()?.enable_all_versions().wrap_connector(tunnel);
-        Ok(Self::Tunnelled(builder.build(connector)))
+        Ok(Self::Tunnelled(Box::new(builder.build(connector))))
     }
 
     fn request(&self, request: Request<UpstreamBody>) -> ResponseFuture {

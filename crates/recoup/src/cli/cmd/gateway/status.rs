@@ -73,7 +73,7 @@ fn print_status(status: &GatewayStatus) -> CommandResult {
                 human::dollars(requests.saved_micro_dollars)
             ),
         ),
-        ("stored", format!("{} answers", human::count(requests.stored))),
+        ("stored answers", human::count(requests.stored)),
         ("last reload", reload),
     ];
     fields.extend(status.upstreams.iter().map(|it| {
