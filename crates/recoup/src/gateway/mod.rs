@@ -19,6 +19,7 @@ mod observed;
 mod plan;
 mod purge;
 mod recording;
+mod refusal;
 mod report;
 mod route;
 mod server;
@@ -36,7 +37,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use moka::sync::Cache as RecentIds;
@@ -46,7 +47,6 @@ use recoup_core::cache::{Cache, CacheMode, PeekOutcome};
 use recoup_core::entry::{Body, Entry};
 use recoup_core::key::{EntryId, Key};
 use recoup_core::{Error, Result};
-use serde_json::json;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
@@ -61,6 +61,7 @@ use flight::{FlightSeat, FlightTable, OutgoingRequest};
 use observed::{ObservedBody, RequestFacts, RequestObserver};
 use plan::{ApiRequest, BypassReason, CachePlan};
 use recording::RecordedAnswer;
+use refusal::GatewayRefusal;
 use report::{CacheReport, CacheStatus};
 use route::RoutedPath;
 use shared_response::{SharedReader, SharedResponse};
@@ -223,7 +224,7 @@ impl Gateway {
         self.rates.admit(&caller, &live.tenants, now).map_err(|refusal| {
             // Rates are counted by the minute.
             let wait = 60 - now.as_seconds().rem_euclid(60);
-            GatewayRefusal { retry_after: refusal.retry_after.or(Some(wait)), ..refusal }
+            refusal.retry_after(wait)
         })?;
         let (head, body) = request.into_parts();
         let (upstream, path) = route::find_upstream(&live.upstreams, |it| &it.settings, &head)
@@ -580,60 +581,4 @@ fn plain_answer(status: StatusCode, text: impl Into<Bytes>) -> Response<AnswerBo
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
-}
-
-/// An answer of the gateway itself, in the form of an API's error.
-#[derive(Debug)]
-pub(super) struct GatewayRefusal {
-    status: StatusCode,
-    message: String,
-    report: Option<Box<CacheReport>>,
-    /// Seconds after which another attempt makes sense.
-    retry_after: Option<i64>,
-}
-
-impl GatewayRefusal {
-    fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), report: None, retry_after: None }
-    }
-
-    /// Only a cached answer was wanted, and there is none.
-    fn not_cached(key: Option<Key>) -> Self {
-        let reason = "only a cached answer was wanted";
-        let report = Some(Box::new(CacheReport::unserved(CacheStatus::Miss, key, reason)));
-        Self { report, ..Self::new(StatusCode::GATEWAY_TIMEOUT, "there is no cached answer") }
-    }
-
-    fn into_response(self) -> Response<AnswerBody> {
-        let kind = match self.status.as_u16() {
-            401 => "authentication_error",
-            404 => "not_found_error",
-            429 => "rate_limit_error",
-            400..=499 => "invalid_request_error",
-            _ => "api_error",
-        };
-        let message = format!("recoup gateway: {}", self.message);
-        // Both APIs read this.
-        let body =
-            json!({ "type": "error", "error": { "type": kind, "message": message, "code": null } });
-        let mut response = Response::new(AnswerBody::whole(body.to_string()));
-        *response.status_mut() = self.status;
-        let headers: &mut HeaderMap = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(seconds) = self.retry_after {
-            headers.insert(header::RETRY_AFTER, seconds.into());
-        }
-        let report = self.report.map_or_else(
-            || CacheReport::unserved(CacheStatus::Bypass, None, self.message),
-            |report| *report,
-        );
-        response.extensions_mut().insert(report);
-        response
-    }
-}
-
-impl From<shared_response::UpstreamFault> for GatewayRefusal {
-    fn from(fault: shared_response::UpstreamFault) -> Self {
-        Self::new(fault.status, fault.message)
-    }
 }

@@ -180,7 +180,7 @@ impl Gateway {
     }
 }
 
-/// Where a gateway is asked for its status, and with which token.
+/// A question to a gateway for its status, at its address and with its token.
 #[derive(Debug)]
 pub(crate) struct StatusQuery {
     url: String,
