@@ -4,6 +4,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use hyper::Uri;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use recoup_core::{Error, ErrorKind, Result};
 use reqwest::{ClientBuilder, NoProxy, Response};
 use tokio::time::timeout;
@@ -24,6 +26,22 @@ pub struct ProxySettings {
 impl fmt::Debug for ProxySettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Proxy(…)")
+    }
+}
+
+impl ProxySettings {
+    /// The proxy for an encrypted connection to `uri`; none if it is to be reached without one.
+    pub(crate) fn for_uri(&self, uri: &Uri) -> Result<Option<Intercept>> {
+        let matcher = |except: &str| Matcher::builder().https(&*self.url).no(except).build();
+        let proxy = matcher("").intercept(uri);
+        let scheme = proxy.as_ref().and_then(|proxy| proxy.uri().scheme_str());
+        if !matches!(scheme, Some("http" | "https")) {
+            // The URL is left out: it may have a password.
+            return Err(Error::usage(
+                "HTTPS_PROXY: expected http://HOST:PORT or https://HOST:PORT",
+            ));
+        }
+        Ok(matcher(self.except.as_deref().unwrap_or_default()).intercept(uri))
     }
 }
 

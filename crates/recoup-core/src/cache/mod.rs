@@ -253,10 +253,14 @@ impl Cache {
 
     /// Removes the selected entries of a scope, and returns their number.
     pub fn invalidate(&self, scope: &Scope, selection: &EntrySelection) -> Result<usize> {
+        let selection = Some(selection.clone());
+        self.remove_matching(&ScanFilter { selection, ..ScanFilter::of_scope(scope) })
+    }
+
+    /// Removes the entries that match the filter, and returns their number.
+    pub fn remove_matching(&self, filter: &ScanFilter) -> Result<usize> {
         let mut found: BTreeMap<Kind, Vec<EntryId>> = BTreeMap::new();
-        let filter =
-            ScanFilter { selection: Some(selection.clone()), ..ScanFilter::of_scope(scope) };
-        self.store().scan(&filter, &mut |id, head| {
+        self.store().scan(filter, &mut |id, head| {
             if let Ok(head) = head {
                 found.entry(head.header.kind).or_default().push(id.clone());
             }

@@ -252,7 +252,7 @@ impl EvictionReport {
 #[derive(Debug, Clone, Default)]
 pub struct EntrySelection {
     paths: Option<GlobSet>,
-    tag: Option<String>,
+    tags: Vec<String>,
     operation: Option<String>,
 }
 
@@ -285,10 +285,10 @@ impl EntrySelection {
         Ok(self)
     }
 
-    /// Selects entries with that tag.
+    /// Selects entries with that tag, beside others that are given.
     #[must_use]
     pub fn with_tag(mut self, tag: &str) -> Self {
-        self.tag = Some(tag.to_owned());
+        self.tags.push(tag.to_owned());
         self
     }
 
@@ -306,13 +306,13 @@ impl EntrySelection {
 
     /// True if a record with the marks in `text` (see [`MarkSet`]) matches.
     pub(super) fn selects_marks(&self, text: &str) -> bool {
-        let Self { paths, tag, operation } = self;
+        let Self { paths, tags, operation } = self;
         let marks = text.split(END).filter_map(|mark| mark.split_at_checked(1));
         let any = |sign: &str, is_meant: &dyn Fn(&str) -> bool| {
             marks.clone().any(|(own, value)| own == sign && is_meant(value))
         };
-        (paths.is_some() || tag.is_some() || operation.is_some())
-            && tag.as_ref().is_none_or(|tag| any(TAG, &|own| own == tag))
+        (paths.is_some() || !tags.is_empty() || operation.is_some())
+            && tags.iter().all(|tag| any(TAG, &|own| own == tag))
             && operation.as_ref().is_none_or(|name| {
                 let wanted = KeyPart::hidden("operation", name).digest.to_hex();
                 any(OPERATION, &|own| own == wanted)

@@ -43,6 +43,8 @@ pub struct GatewaySettings {
     /// True if streams are replayed as fast as they were recorded, and not at once.
     pub(crate) keeps_pace: bool,
     pub(crate) logs: GatewayLogs,
+    /// URL of a collector of traces (OTLP over HTTP), without a slash at its end.
+    pub(crate) traces: Option<String>,
 }
 
 /// Logs that are kept.
@@ -143,6 +145,7 @@ impl Default for GatewaySettings {
             finishes_abandoned: true,
             keeps_pace: false,
             logs: GatewayLogs { access: true, requests: true },
+            traces: None,
         }
     }
 }
@@ -185,11 +188,11 @@ impl UpstreamSettings {
     }
 }
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "listen", "hosts", "tls_certificate", "tls_key", "ttl", "stale_while_revalidate", "cache",
     "upstreams", "normalise", "key_headers", "tenants", "max_connections", "max_request_mb",
     "max_answer_mb", "finish_abandoned", "replay", "access_log", "request_log", "tokens_per_day",
-    "usd_per_day",
+    "usd_per_day", "traces",
 ];
 
 /// Reads the table `[gateway]`; problems are in the reader.
@@ -253,6 +256,7 @@ pub(super) fn read_gateway(node: &ConfigNode, reader: &mut NodeReader) -> Gatewa
                 read_budget(name, &key, node, reader, &mut settings.budget);
             }
             "access_log" => settings.logs.access = reader.boolean(&key, node).unwrap_or(true),
+            "traces" => settings.traces = read_collector(reader, &key, node),
             _ => reader.add_unknown(
                 &key,
                 node,
@@ -278,6 +282,24 @@ const REPLAY: &str = "\"at once\" or \"recorded\"";
 fn texts(reader: &mut NodeReader, key: &str, node: &ConfigNode, what: &str) -> Vec<String> {
     let texts = reader.texts(key, node, what);
     texts.into_iter().flatten().map(|(text, _)| text).collect()
+}
+
+/// URL of a collector. The value is not repeated: it may have a password.
+fn read_collector(reader: &mut NodeReader, key: &str, node: &ConfigNode) -> Option<String> {
+    let expected = "a URL such as http://127.0.0.1:4318, without a user, a ? or a #";
+    let text = reader.text(key, node, expected)?;
+    let is_usable = |url: &reqwest::Url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none()
+    };
+    let url = reqwest::Url::parse(&text).ok().filter(is_usable);
+    if url.is_none() {
+        reader.add(key, node, format!("expected {expected}"));
+    }
+    url.map(|url| url.as_str().trim_end_matches('/').to_owned())
 }
 
 fn read_megabytes(reader: &mut NodeReader, key: &str, node: &ConfigNode, bytes: &mut usize) {

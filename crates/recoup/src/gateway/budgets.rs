@@ -127,7 +127,7 @@ impl SpendTable {
              answers are still served"
         );
         let refusal = GatewayRefusal::new(StatusCode::TOO_MANY_REQUESTS, message);
-        Err(refusal.retry_after(u64::try_from(left / 1000).unwrap_or_default() + 1))
+        Err(refusal.retry_after(left / 1000 + 1))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -188,7 +189,10 @@ impl Gateway {
         };
         let permit = self.cache.permit(&plan.id, plan.lookup().view, &[]);
         // Best effort: the store logs its own faults, and the answer was given.
-        let _ = permit.and_then(|permit| permit.fill(plan.draft(&recorded, cost), plan.ttl));
+        let filled = permit.and_then(|permit| permit.fill(plan.draft(&recorded, cost), plan.ttl));
+        if filled.is_err() {
+            self.observer.metrics.store_errors.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 

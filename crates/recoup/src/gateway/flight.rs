@@ -2,8 +2,8 @@
 //! answer while it arrives. Between processes the cache's claims do the same.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::header::CONTENT_ENCODING;
 use hyper::http::request::Parts;
 use parking_lot::Mutex;
-use recoup_core::cache::{FillOutcome, FillRefusal, Outcome, Permit};
+use recoup_core::cache::{FillOutcome, FillRefusal, MissReason, Outcome, Permit};
 use recoup_core::entry::{Entry, ProductionCost};
 use recoup_core::key::{EntryId, Kind};
 use tokio::task::spawn_blocking;
@@ -118,6 +118,14 @@ impl Gateway {
         let _work = OpenWork::new(&self);
         let _running = RunningFlight { flights: &self.flights, id: &plan.id, shared: &shared };
         let found = self.wait_for_turn(&plan).await;
+        if let Err(_)
+        | Ok(
+            Outcome::Miss(_, MissReason::Unavailable(_))
+            | Outcome::Bypass(MissReason::Unavailable(_)),
+        ) = &found
+        {
+            self.observer.metrics.store_errors.fetch_add(1, Ordering::Relaxed);
+        }
         let mut flight = FlightRun {
             gateway: &self,
             live: &live,
@@ -263,7 +271,8 @@ impl FlightRun<'_> {
         };
         let (head, body) = response.into_parts();
         let key = Some(self.plan.id.key.clone());
-        let report = CacheReport::unserved(CacheStatus::Miss, key, reason);
+        let report = CacheReport::unserved(CacheStatus::Miss, key, reason).asked_at(started);
+        let tokens = Arc::clone(&report.tokens);
         let headers = end_to_end(&head.headers);
         let is_encoded = headers.contains_key(CONTENT_ENCODING);
         let extensions = head.extensions;
@@ -288,7 +297,8 @@ impl FlightRun<'_> {
         let kept = self.pump(shared, body, recorder, is_encoded).await;
         match (permit, kept) {
             (Some(permit), Some((events, body))) => {
-                self.keep(permit, RecordedAnswer { headers, events, body }, started).await;
+                let answer = RecordedAnswer { headers, events, body };
+                self.keep(permit, answer, started, tokens).await;
             }
             (permit, _) => release(permit).await,
         }
@@ -344,7 +354,13 @@ impl FlightRun<'_> {
     }
 
     /// Stores an answer that came to its end, unless it is one that is not kept.
-    async fn keep(&self, permit: Permit, recorded: RecordedAnswer, started: Instant) {
+    async fn keep(
+        &self,
+        permit: Permit,
+        recorded: RecordedAnswer,
+        started: Instant,
+        tokens: Arc<OnceLock<(u64, u64)>>,
+    ) {
         let (plan, live) = (Arc::clone(self.plan), self.live.prices.clone());
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let stored = spawn_blocking(move || {
@@ -357,6 +373,7 @@ impl FlightRun<'_> {
                 }
             };
             let usage = plan.endpoint.usage(&answer);
+            let _ = tokens.set((usage.input, usage.output));
             let price = live.price_of(&plan.model);
             let cost = ProductionCost {
                 millis: Some(millis),
@@ -370,6 +387,10 @@ impl FlightRun<'_> {
         let metrics = &self.gateway.observer.metrics;
         let counter = match stored.await {
             Ok(Some(Ok(FillOutcome::Stored(_)))) => &metrics.stored,
+            Ok(Some(Err(_))) => {
+                metrics.store_errors.fetch_add(1, Ordering::Relaxed);
+                &metrics.unstored
+            }
             _ => &metrics.unstored,
         };
         counter.fetch_add(1, Ordering::Relaxed);

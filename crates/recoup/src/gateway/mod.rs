@@ -19,23 +19,28 @@ mod flight;
 mod observed;
 mod plan;
 mod prompt_cache;
+mod purge;
 mod recording;
+mod refusal;
 mod report;
 mod request_log;
 mod route;
 mod server;
 mod shared_response;
+mod status;
 mod tenants;
+mod traces;
 mod upstream;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use moka::sync::Cache as RecentIds;
@@ -45,11 +50,10 @@ use recoup_core::cache::{Cache, CacheMode, PeekOutcome};
 use recoup_core::entry::{Body, Entry};
 use recoup_core::key::{EntryId, Key};
 use recoup_core::{Error, Result};
-use serde_json::json;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
-use crate::config::{GatewayLimits, GatewaySettings, PriceTable};
+use crate::config::{GatewayLimits, GatewaySettings, PriceTable, env};
 use crate::llm::ApiKey;
 use assemble::{assemble_stream, to_stream};
 use body::{AnswerBody, ClientBody, PacedBody, PassedBody};
@@ -58,19 +62,24 @@ use directives::CacheDirectives;
 use embeddings::EmbeddingBatch;
 use endpoint::ApiEndpoint;
 use flight::{FlightSeat, FlightTable, OutgoingRequest};
-use observed::{AskedRequest, ObservedBody, RequestFacts, RequestObserver};
+use observed::{AskedRequest, GatewayMetrics, ObservedBody, RequestFacts, RequestObserver};
 use plan::{ApiRequest, BypassReason, CachePlan};
 use recording::RecordedAnswer;
+use refusal::GatewayRefusal;
 use report::{CacheReport, CacheStatus};
 use route::RoutedPath;
 use shared_response::{SharedReader, SharedResponse};
+use status::{STATUS_PATH, ServerFacts};
 use tenants::{GatewayCaller, RateTable, TenantTable};
+use traces::{TraceExporter, TraceParent};
 use upstream::{Upstream, UpstreamBody, end_to_end};
 
 pub(crate) use explained::DescribedRequest;
 pub(crate) use prompt_cache::PromptCacheMiss;
+pub(crate) use purge::PurgeRequest;
 pub(crate) use request_log::{LoggedRequest, RequestHistory};
 pub(crate) use server::{GatewaySetup, serve};
+pub(crate) use status::{GatewayStatus, RuleStatus, StatusQuery};
 
 /// Time for which an entry that was just read is likely to be in the memory tier.
 const RECENT: Duration = Duration::from_secs(1);
@@ -97,6 +106,7 @@ pub(crate) struct Gateway {
     rates: RateTable,
     spend: Arc<SpendTable>,
     observer: Arc<RequestObserver>,
+    server: ServerFacts,
 }
 
 /// Everything that a reload replaces.
@@ -116,6 +126,7 @@ impl LiveSettings {
         fingerprint_key: &[u8],
         key_of: &dyn Fn(&str) -> Result<Option<ApiKey>>,
     ) -> Result<Self> {
+        let proxy = env::proxy();
         let upstream = |it: &crate::config::UpstreamSettings| {
             let key = it.key_env.as_deref().map(key_of).transpose()?.flatten();
             if let (Some(name), None) = (&it.key_env, &key) {
@@ -123,7 +134,7 @@ impl LiveSettings {
                     format!("gateway.upstreams.{}: the variable {name} is not set", it.name);
                 return Err(Error::usage(message));
             }
-            Upstream::new(it.clone(), key).map(Arc::new)
+            Upstream::new(it.clone(), key, proxy.as_ref()).map(Arc::new)
         };
         let upstreams = settings.upstreams.iter().map(upstream).collect::<Result<_>>()?;
         let tenants = TenantTable::new(&settings, fingerprint_key)?;
@@ -141,18 +152,31 @@ struct KnownRequest {
 }
 
 impl Gateway {
-    /// A gateway that keeps its logs and counts below `home`.
-    fn new(cache: Cache, live: LiveSettings, home: &Path) -> Self {
+    /// A gateway that keeps its logs and counts below `home`, and counts errors of its store in
+    /// `store_errors`.
+    fn new(
+        cache: Cache,
+        live: LiveSettings,
+        home: &Path,
+        store_errors: &Arc<AtomicU64>,
+        server: ServerFacts,
+    ) -> Result<Self> {
         let spend = Arc::new(SpendTable::open(home, cache.clock().now()));
-        Self {
+        let metrics = Arc::new(GatewayMetrics::new(store_errors));
+        let traces = live.settings.traces.as_deref();
+        let traces = traces.map(|url| TraceExporter::start(url, &metrics.dropped_spans));
+        let (log_dir, traces) = (home.join("logs"), traces.transpose()?);
+        let observer = RequestObserver::new(metrics, &log_dir, Arc::clone(&spend), traces);
+        Ok(Self {
             cache,
-            observer: Arc::new(RequestObserver::new(&home.join("logs"), Arc::clone(&spend))),
+            observer: Arc::new(observer),
             spend,
+            server,
             live: RwLock::new(Arc::new(live)),
             flights: FlightTable::default(),
             recent: RecentIds::builder().max_capacity(MOST_RECENT).time_to_live(RECENT).build(),
             rates: RateTable::default(),
-        }
+        })
     }
 
     /// Answers a request.
@@ -197,16 +221,22 @@ impl Gateway {
                            place of the API key";
             GatewayRefusal::new(StatusCode::UNAUTHORIZED, message)
         })?;
-        if (request.method(), request.uri().path()) == (&Method::GET, "/metrics") {
-            return Ok(plain_answer(StatusCode::OK, self.observer.metrics.to_text()));
+        match (request.method(), request.uri().path()) {
+            (&Method::GET, "/metrics") => {
+                return Ok(plain_answer(StatusCode::OK, self.observer.metrics.to_text()));
+            }
+            (&Method::GET, STATUS_PATH) => return Ok(self.status_answer(&live).await),
+            _ => {}
         }
         facts.tenant = caller.name().to_owned();
+        facts.trace.parent = TraceParent::read(request.headers());
         self.rates.admit(&caller, &live.tenants, self.cache.clock().now())?;
         let (head, body) = request.into_parts();
         let (upstream, path) = route::find_upstream(&live.upstreams, |it| &it.settings, &head)
             .map(|(upstream, path)| (Arc::clone(upstream), path))
             .ok_or_else(|| route::unknown_upstream(&live.upstreams, &head))?;
         facts.upstream = Some(upstream.settings.name.clone());
+        facts.trace.system = Some(upstream.settings.api.as_str());
         let known = KnownRequest { live, caller, upstream, path, head };
         let api = known.upstream.settings.api;
         let endpoint = ApiEndpoint::of(api, &known.head.method, known.path.path());
@@ -348,8 +378,10 @@ impl Gateway {
             }
         }
         let reason = "the same request of others failed or is too large";
+        let asked = Instant::now();
         let response = outgoing.send().await?;
-        let report = CacheReport::unserved(CacheStatus::Bypass, Some(plan.id.key.clone()), reason);
+        let key = Some(plan.id.key.clone());
+        let report = CacheReport::unserved(CacheStatus::Bypass, key, reason).asked_at(asked);
         Ok(passed_answer(response, report, outgoing.upstream.settings.idle_timeout))
     }
 
@@ -398,15 +430,20 @@ impl Gateway {
             age: Some(self.cache.clock().now().millis_since(header.created) / 1000),
             saved_tokens: tokens,
             saved_micro_dollars: cost.micro_dollars,
+            tokens: Arc::new(
+                cost.input_tokens
+                    .zip(cost.output_tokens)
+                    .map_or_else(OnceLock::new, OnceLock::from),
+            ),
+            upstream_call: None,
         }
     }
 
     async fn readiness(self: &Arc<Self>) -> Response<AnswerBody> {
-        let cache = self.cache.clone();
-        let probe = spawn_blocking(move || cache.usage(&recoup_core::key::Scope::global()));
-        match probe.await {
-            Ok(Ok(_)) => plain_answer(StatusCode::OK, "ready\n"),
-            _ => plain_answer(StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable\n"),
+        if self.reads_store().await {
+            plain_answer(StatusCode::OK, "ready\n")
+        } else {
+            plain_answer(StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable\n")
         }
     }
 }
@@ -445,9 +482,10 @@ impl KnownRequest {
         let place = self.head.extensions.remove();
         let path = self.path.into_string();
         let upstream = &self.upstream;
+        let asked = Instant::now();
         let sent = upstream.send(&self.head, &path, body, self.caller.sends_gateway_key).await;
         let mut response = sent?;
-        let report = CacheReport::unserved(CacheStatus::Bypass, None, reason);
+        let report = CacheReport::unserved(CacheStatus::Bypass, None, reason).asked_at(asked);
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             let theirs = hyper::upgrade::on(&mut response);
             if let Some(ours) = upgrade {
@@ -558,7 +596,8 @@ async fn shared_answer(reader: SharedReader) -> Result<Response<AnswerBody>, Gat
     let mut report = head.report.clone();
     if !is_raw && report.status == CacheStatus::Miss {
         let reason = Some("shared with a request on its way".to_owned());
-        report = CacheReport { status: CacheStatus::Hit, reason, age: Some(0), ..report };
+        let (age, upstream_call) = (Some(0), None);
+        report = CacheReport { status: CacheStatus::Hit, reason, age, upstream_call, ..report };
     }
     response.extensions_mut().insert(report);
     Ok(response)
@@ -594,66 +633,4 @@ fn plain_answer(status: StatusCode, text: impl Into<Bytes>) -> Response<AnswerBo
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
-}
-
-/// An answer of the gateway itself, in the form of an API's error.
-#[derive(Debug)]
-pub(super) struct GatewayRefusal {
-    status: StatusCode,
-    message: String,
-    report: Option<Box<CacheReport>>,
-    /// Seconds after which it may be tried again.
-    retry_after: Option<u64>,
-}
-
-impl GatewayRefusal {
-    fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), report: None, retry_after: None }
-    }
-
-    /// Says when it may be tried again, in seconds.
-    fn retry_after(self, seconds: u64) -> Self {
-        Self { retry_after: Some(seconds), ..self }
-    }
-
-    /// Only a cached answer was wanted, and there is none.
-    fn not_cached(key: Option<Key>) -> Self {
-        let reason = "only a cached answer was wanted";
-        let report = CacheReport::unserved(CacheStatus::Miss, key, reason);
-        Self {
-            report: Some(Box::new(report)),
-            ..Self::new(StatusCode::GATEWAY_TIMEOUT, "there is no cached answer")
-        }
-    }
-
-    fn into_response(self) -> Response<AnswerBody> {
-        let kind = match self.status.as_u16() {
-            401 => "authentication_error",
-            404 => "not_found_error",
-            429 => "rate_limit_error",
-            400..=499 => "invalid_request_error",
-            _ => "api_error",
-        };
-        let message = format!("recoup gateway: {}", self.message);
-        // Both APIs read this.
-        let body =
-            json!({ "type": "error", "error": { "type": kind, "message": message, "code": null } });
-        let mut response = Response::new(AnswerBody::whole(body.to_string()));
-        *response.status_mut() = self.status;
-        let headers: &mut HeaderMap = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(seconds) = self.retry_after {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        let own = || CacheReport::unserved(CacheStatus::Bypass, None, self.message);
-        let report = self.report.map_or_else(own, |report| *report);
-        response.extensions_mut().insert(report);
-        response
-    }
-}
-
-impl From<shared_response::UpstreamFault> for GatewayRefusal {
-    fn from(fault: shared_response::UpstreamFault) -> Self {
-        Self::new(fault.status, fault.message)
-    }
 }

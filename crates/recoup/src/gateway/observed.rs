@@ -33,6 +33,8 @@ use super::prompt_cache::PromptOutline;
 use super::recording::is_event_stream;
 use super::report::{CacheReport, CacheStatus};
 use super::request_log::{LoggedRequest, request_log};
+use super::status::RequestTotals;
+use super::traces::{TraceExporter, TraceFacts};
 
 /// Upper bounds of the buckets, in seconds.
 const BUCKETS: [f64; 10] = [0.001, 0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0];
@@ -63,6 +65,8 @@ pub(super) struct RequestFacts {
     pub(super) upstream: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<String>,
+    #[serde(skip)]
+    pub(super) trace: TraceFacts,
     /// True if the access log has a line for it.
     #[serde(skip)]
     pub(super) is_logged: bool,
@@ -112,6 +116,8 @@ pub(super) struct GatewayMetrics {
     pub(super) unstored: AtomicU64,
     open: AtomicU64,
     dropped_lines: AtomicU64,
+    pub(super) store_errors: Arc<AtomicU64>,
+    pub(super) dropped_spans: Arc<AtomicU64>,
 }
 
 #[derive(Debug, Default)]
@@ -134,6 +140,7 @@ pub(super) struct RequestObserver {
     log: SyncSender<LogMessage>,
     /// Bytes of bodies that wait for the thread.
     waiting: Arc<AtomicUsize>,
+    pub(super) traces: Option<TraceExporter>,
 }
 
 /// Message to the thread that logs.
@@ -145,9 +152,13 @@ enum LogMessage {
 
 impl RequestObserver {
     /// An observer with its logs in a directory.
-    pub(super) fn new(log_dir: &Path, spend: Arc<SpendTable>) -> Self {
+    pub(super) fn new(
+        metrics: Arc<GatewayMetrics>,
+        log_dir: &Path,
+        spend: Arc<SpendTable>,
+        traces: Option<TraceExporter>,
+    ) -> Self {
         let (log, messages) = sync_channel(WAITING_REQUESTS);
-        let metrics = Arc::new(GatewayMetrics::default());
         let waiting = Arc::new(AtomicUsize::new(0));
         let writer = LogWriter {
             access: RollingLog::new(log_dir, "gateway", "jsonl", LOG_BYTES, LOG_FILES),
@@ -157,11 +168,14 @@ impl RequestObserver {
             spend,
         };
         thread::spawn(move || writer.run(&messages));
-        Self { metrics, log, waiting }
+        Self { metrics, log, waiting, traces }
     }
 
-    fn observe(&self, mut ended: Box<EndedRequest>) {
+    fn observe(&self, mut ended: Box<EndedRequest>, started: Instant) {
         self.metrics.count(&ended.facts, &ended.report, ended.status, ended.seconds);
+        if let Some(traces) = &self.traces {
+            traces.record(&ended.facts, &ended.report, ended.status, started);
+        }
         let size = ended.body_bytes();
         if self.waiting.fetch_add(size, Ordering::Relaxed) + size > WAITING_BYTES {
             self.waiting.fetch_sub(size, Ordering::Relaxed);
@@ -346,6 +360,11 @@ impl AnswerTap {
 }
 
 impl GatewayMetrics {
+    /// Counters of which that for errors of the store is shared with it.
+    pub(super) fn new(store_errors: &Arc<AtomicU64>) -> Self {
+        Self { store_errors: Arc::clone(store_errors), ..Self::default() }
+    }
+
     fn count(&self, facts: &RequestFacts, report: &CacheReport, status: u16, seconds: f64) {
         let outcome = report.status.as_str();
         let mut counts = self.counts.lock();
@@ -366,6 +385,25 @@ impl GatewayMetrics {
         if matches!(report.status, CacheStatus::Hit | CacheStatus::Stale) {
             counts.saved_tokens += report.saved_tokens;
             counts.saved_micro_dollars += report.saved_micro_dollars.unwrap_or_default();
+        }
+    }
+
+    /// Totals of the requests to upstreams.
+    pub(super) fn totals(&self) -> RequestTotals {
+        let counts = self.counts.lock();
+        let mut by_outcome = BTreeMap::new();
+        // Those without an upstream are the gateway's own: probes, and refusals.
+        for ((outcome, ..), count) in
+            counts.requests.iter().filter(|((_, name, _), _)| !name.is_empty())
+        {
+            *by_outcome.entry((*outcome).to_owned()).or_default() += count;
+        }
+        RequestTotals {
+            by_outcome,
+            open_answers: self.open.load(Ordering::Relaxed),
+            stored: self.stored.load(Ordering::Relaxed),
+            saved_tokens: counts.saved_tokens,
+            saved_micro_dollars: counts.saved_micro_dollars,
         }
     }
 
@@ -423,6 +461,18 @@ impl GatewayMetrics {
                 "counter",
                 "Lines of the access log that were dropped.",
                 load(&self.dropped_lines),
+            ),
+            (
+                "store_errors_total",
+                "counter",
+                "Operations of the store that failed.",
+                load(&self.store_errors),
+            ),
+            (
+                "spans_dropped_total",
+                "counter",
+                "Requests whose spans did not reach the collector.",
+                load(&self.dropped_spans),
             ),
         ] {
             head(&mut text, name, kind, help);
@@ -501,7 +551,7 @@ impl Drop for ResponseRecord {
         let Some(report) = self.report.take() else { return };
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let elapsed = self.started.elapsed();
-        self.observer.observe(Box::new(EndedRequest {
+        let ended = Box::new(EndedRequest {
             at: SystemClock.now(),
             facts: std::mem::take(&mut self.facts),
             report,
@@ -511,7 +561,8 @@ impl Drop for ResponseRecord {
             seconds: elapsed.as_secs_f64(),
             bytes: self.bytes,
             tap: self.tap.take(),
-        }));
+        });
+        self.observer.observe(ended, self.started);
     }
 }
 

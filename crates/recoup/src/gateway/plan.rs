@@ -25,6 +25,19 @@ const BETA_HEADER: &str = "anthropic-beta";
 /// Parameters of the query that do not change the answer.
 const IGNORED_QUERY: &str = "beta";
 
+/// Tag of all entries of the gateway.
+pub(super) const GATEWAY_TAG: &str = "gateway";
+
+/// Tag of entries with answers of an upstream.
+pub(super) fn upstream_tag(name: &str) -> String {
+    format!("upstream:{name}")
+}
+
+/// Tag of entries with answers of a model.
+pub(super) fn model_tag(name: &str) -> String {
+    format!("model:{name}")
+}
+
 /// A request to a known endpoint, read whole.
 #[derive(Debug)]
 pub(super) struct ApiRequest<'a> {
@@ -173,11 +186,11 @@ impl CachePlan {
     fn tags(&self) -> Vec<String> {
         let Self { model, .. } = self;
         let mut tags = vec![
-            "gateway".to_owned(),
-            format!("upstream:{}", self.identity.namespace.as_deref().unwrap_or_default()),
+            GATEWAY_TAG.to_owned(),
+            upstream_tag(self.identity.namespace.as_deref().unwrap_or_default()),
         ];
         if !model.is_empty() {
-            tags.push(format!("model:{model}"));
+            tags.push(model_tag(model));
         }
         tags
     }

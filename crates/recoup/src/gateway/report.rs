@@ -1,9 +1,11 @@
 //! Outcome of a request, as the header `Recoup-Cache`, the access log and the metrics say it.
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use hyper::header::HeaderValue;
 use recoup_core::key::Key;
+use tokio::time::Instant;
 
 /// Outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,6 +37,10 @@ pub(super) struct CacheReport {
     pub(super) age: Option<u64>,
     pub(super) saved_tokens: u64,
     pub(super) saved_micro_dollars: Option<u64>,
+    /// Input and output tokens of the answer, once they are known.
+    pub(super) tokens: Arc<OnceLock<(u64, u64)>>,
+    /// Times at which this request's upstream was asked, and began to answer.
+    pub(super) upstream_call: Option<(Instant, Instant)>,
 }
 
 impl CacheReport {
@@ -44,8 +50,21 @@ impl CacheReport {
         key: Option<Key>,
         reason: impl Into<String>,
     ) -> Self {
-        let reason = Some(reason.into());
-        Self { status, reason, key, age: None, saved_tokens: 0, saved_micro_dollars: None }
+        Self {
+            status,
+            reason: Some(reason.into()),
+            key,
+            age: None,
+            saved_tokens: 0,
+            saved_micro_dollars: None,
+            tokens: Arc::default(),
+            upstream_call: None,
+        }
+    }
+
+    /// Adds that the upstream was asked at that time, and answers now.
+    pub(super) fn asked_at(self, asked: Instant) -> Self {
+        Self { upstream_call: Some((asked, Instant::now())), ..self }
     }
 
     /// Value of the header.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
+use parking_lot::Mutex;
 use recoup_core::base::fsx;
 use recoup_core::cache::Cache;
 use recoup_core::error::IoContext as _;
@@ -29,6 +31,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
+use super::status::{ReloadStatus, ServerFacts};
 use super::{Gateway, GatewayLimits, LiveSettings};
 use crate::config::{GatewaySettings, PriceTable};
 use crate::llm::ApiKey;
@@ -47,6 +50,10 @@ const MAX_PEM: u64 = 1 << 20;
 /// Everything that a gateway needs from outside.
 pub(crate) struct GatewaySetup<'a> {
     pub(crate) cache: Cache,
+    /// The store, for people.
+    pub(crate) store: String,
+    /// Number of faults of the store after which the work went on.
+    pub(crate) store_errors: Arc<AtomicU64>,
     pub(crate) settings: GatewaySettings,
     pub(crate) prices: PriceTable,
     /// Directory of logs and counts.
@@ -94,10 +101,20 @@ async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -
     let mut interrupt = signal(SignalKind::interrupt()).with_context(signals)?;
     let mut terminate = signal(SignalKind::terminate()).with_context(signals)?;
     let mut hangup = signal(SignalKind::hangup()).with_context(signals)?;
-    let gateway = Arc::new(Gateway::new(cache.clone(), live, home));
-    ready(&format!("{}://{address}", if tls.is_some() { "https" } else { "http" }))?;
-    let open = GracefulShutdown::new();
+    let url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
     let places = Arc::new(Semaphore::new(settings.limits.connections));
+    let facts = ServerFacts {
+        url: url.clone(),
+        store: setup.store.clone(),
+        started: cache.clock().now(),
+        places: Arc::clone(&places),
+        max_connections: settings.limits.connections,
+        last_reload: Mutex::default(),
+    };
+    let gateway = Gateway::new(cache.clone(), live, home, &setup.store_errors, facts)?;
+    let gateway = Arc::new(gateway);
+    ready(&url)?;
+    let open = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -144,6 +161,9 @@ async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -
     if !is_drained {
         (setup.tell)("some answers were not finished");
     }
+    if let Some(traces) = &gateway.observer.traces {
+        traces.flush().await;
+    }
     Ok(())
 }
 
@@ -153,6 +173,9 @@ impl Gateway {
         let loaded = (setup.reload)().and_then(|(settings, prices)| {
             LiveSettings::new(settings, prices, &setup.fingerprint_key, setup.key_of)
         });
+        let refused = loaded.as_ref().err().map(ToString::to_string);
+        let at = self.cache.clock().now().to_second_string();
+        *self.server.last_reload.lock() = Some(ReloadStatus { at, refused });
         match loaded {
             Ok(live) => {
                 *self.live.write() = Arc::new(live);

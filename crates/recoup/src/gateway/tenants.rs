@@ -186,7 +186,7 @@ impl RateTable {
         );
         let left = 60 - now_millis.rem_euclid(60_000) / 1000;
         let refusal = GatewayRefusal::new(StatusCode::TOO_MANY_REQUESTS, message);
-        Err(refusal.retry_after(left.unsigned_abs()))
+        Err(refusal.retry_after(left))
     }
 }
 

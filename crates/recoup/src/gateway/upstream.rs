@@ -10,15 +10,17 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::{Client, ResponseFuture};
+use hyper_util::client::proxy::matcher::Intercept;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use recoup_core::{Error, ErrorKind, Result};
 use tokio::time::timeout;
 
 use super::shared_response::UpstreamFault;
 use crate::config::UpstreamSettings;
-use crate::http::root_cause;
+use crate::http::{ProxySettings, root_cause};
 use crate::llm::{ApiKey, ModelProvider};
 
 /// Time for which an idle connection is kept.
@@ -38,39 +40,82 @@ const HOP_BY_HOP: [HeaderName; 7] = [
 /// Body of a request to an upstream: read already, or passed through.
 pub(super) type UpstreamBody = Either<Full<Bytes>, super::body::ClientBody>;
 
+type DirectConnector = HttpsConnector<HttpConnector>;
+
+/// Connections to an upstream: its own, or tunnels through a proxy.
+#[derive(Debug)]
+enum UpstreamClient {
+    Direct(Box<Client<DirectConnector, UpstreamBody>>),
+    Tunnelled(Box<Client<HttpsConnector<Tunnel<DirectConnector>>, UpstreamBody>>),
+}
+
 /// A model API that is asked.
 #[derive(Debug)]
 pub(super) struct Upstream {
     pub(super) settings: UpstreamSettings,
     /// Key of the gateway's own, for clients that have a token only.
     pub(super) key: Option<ApiKey>,
-    client: Client<HttpsConnector<HttpConnector>, UpstreamBody>,
+    client: UpstreamClient,
     authority: HeaderValue,
     base: String,
 }
 
-impl Upstream {
-    /// An upstream. Opens no connection.
-    pub(super) fn new(settings: UpstreamSettings, key: Option<ApiKey>) -> Result<Self> {
+impl UpstreamClient {
+    fn new(connect_timeout: Duration, proxy: Option<&Intercept>) -> Result<Self> {
         let mut connector = HttpConnector::new();
         connector.enforce_http(false);
         connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(settings.connect_timeout));
-        let provider = rustls::crypto::ring::default_provider();
-        let builder = HttpsConnectorBuilder::new();
-        let builder = builder.with_provider_and_native_roots(provider).map_err(|error| {
-            let message = "setting up TLS (are the system's certificates installed?)";
-            Error::new(ErrorKind::Io, message).with_source(error)
-        })?;
-        let connector = builder.https_or_http().enable_all_versions().wrap_connector(connector);
-        let client = Client::builder(TokioExecutor::new())
+        connector.set_connect_timeout(Some(connect_timeout));
+        let tls = || {
+            let provider = rustls::crypto::ring::default_provider();
+            let builder = HttpsConnectorBuilder::new().with_provider_and_native_roots(provider);
+            builder.map(HttpsConnectorBuilder::https_or_http).map_err(|error| {
+                let message = "setting up TLS (are the system's certificates installed?)";
+                Error::new(ErrorKind::Io, message).with_source(error)
+            })
+        };
+        let mut builder = Client::builder(TokioExecutor::new());
+        builder
             .http1_preserve_header_case(true)
             .set_host(false)
             .pool_idle_timeout(POOL_IDLE)
             .pool_timer(TokioTimer::new())
-            .timer(TokioTimer::new())
-            .build(connector);
+            .timer(TokioTimer::new());
+        let Some(proxy) = proxy else {
+            let connector = tls()?.enable_all_versions().wrap_connector(connector);
+            return Ok(Self::Direct(Box::new(builder.build(connector))));
+        };
+        // The protocol of the connection to the proxy is not that of the one through it.
+        let connector = tls()?.enable_http1().wrap_connector(connector);
+        let mut tunnel = Tunnel::new(proxy.uri().clone(), connector);
+        if let Some(auth) = proxy.basic_auth() {
+            tunnel = tunnel.with_auth(auth.clone());
+        }
+        let connector = tls()?.enable_all_versions().wrap_connector(tunnel);
+        Ok(Self::Tunnelled(Box::new(builder.build(connector))))
+    }
+
+    fn request(&self, request: Request<UpstreamBody>) -> ResponseFuture {
+        match self {
+            Self::Direct(client) => client.request(request),
+            Self::Tunnelled(client) => client.request(request),
+        }
+    }
+}
+
+impl Upstream {
+    /// An upstream, through the proxy unless it is on this machine or excepted. Opens no connection.
+    pub(super) fn new(
+        settings: UpstreamSettings,
+        key: Option<ApiKey>,
+        proxy: Option<&ProxySettings>,
+    ) -> Result<Self> {
         let base = settings.url.to_string();
+        let proxy = proxy.filter(|_| base.starts_with("https:") && !settings.url.is_loopback());
+        let wrong = |error| Error::usage("the upstream's address").with_source(error);
+        let uri: Uri = base.parse().map_err(wrong)?;
+        let proxy = proxy.map(|proxy| proxy.for_uri(&uri)).transpose()?.flatten();
+        let client = UpstreamClient::new(settings.connect_timeout, proxy.as_ref())?;
         let authority = base.split_once("://").map_or(base.as_str(), |(_, rest)| rest);
         let authority = authority.split('/').next().unwrap_or_default();
         let authority = HeaderValue::from_str(authority)

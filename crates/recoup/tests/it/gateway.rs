@@ -6,8 +6,10 @@ mod flights;
 mod hostile;
 mod lifecycle;
 mod observed;
+mod operations;
 mod requests;
 mod streams;
+mod traces;
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

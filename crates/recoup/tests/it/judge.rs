@@ -8,7 +8,7 @@ mod hostile;
 mod learn;
 mod pauses;
 mod slow;
-mod tls;
+pub(crate) mod tls;
 mod wrong_answers;
 
 use std::process::Command;

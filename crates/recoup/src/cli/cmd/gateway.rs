@@ -1,14 +1,21 @@
-//! `recoup gateway`: arguments of the HTTP gateway in front of model APIs.
+//! `recoup gateway`: serves model APIs with cached answers, and looks after a gateway that runs.
+
+mod purge;
+mod status;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use clap::Args;
+use clap::{Args, Subcommand};
+use recoup_core::base::FaultLog;
 use recoup_core::base::fsx;
 use recoup_core::{Error, Result};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::cli::app::App;
 use crate::cli::cmd::place::StoreScopeArgs;
+use crate::cli::failure::warn;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 use crate::config::{GatewaySettings, ResolvedSettings, env};
 use crate::gateway::{GatewaySetup, serve};
@@ -25,6 +32,30 @@ pub(in crate::cli) struct GatewayArgs {
     ttl: Option<String>,
     #[command(flatten)]
     place: StoreScopeArgs,
+    #[command(subcommand)]
+    action: Option<GatewayAction>,
+}
+
+#[derive(Debug, Subcommand)]
+enum GatewayAction {
+    /// Show what a gateway that runs does, and has done
+    Status(status::StatusArgs),
+    /// Remove stored answers
+    Purge(purge::PurgeArgs),
+}
+
+/// Prints faults of the store, and counts them.
+#[derive(Debug, Default)]
+struct FaultCounter(Arc<AtomicU64>);
+
+impl FaultLog for FaultCounter {
+    fn fault(&self, source: &str, error: &Error) {
+        // Warnings about settings come this way, too.
+        if source != "configuration" {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        warn(error);
+    }
 }
 
 const AFTER_HELP: &str = "\
@@ -40,11 +71,28 @@ const KEY_FILE: &str = "gateway-key";
 const KEY_BYTES: usize = 32;
 
 impl GatewayArgs {
-    pub(in crate::cli) fn run(self) -> CommandResult {
+    pub(in crate::cli) fn run(mut self) -> CommandResult {
         if self.place.overrides().scope.is_some() {
-            return Err(Error::usage("the gateway's scopes are its tenants: omit --scope").into());
+            let message = "the gateway's scopes are its tenants: omit --scope";
+            return Err(Error::usage(message).into());
         }
-        let app = App::load(&self.place.overrides())?;
+        match self.action.take() {
+            None => self.serve(),
+            Some(_) if self.ttl.is_some() => {
+                Err(Error::usage("--ttl is for a gateway that is started").into())
+            }
+            Some(GatewayAction::Status(status)) => {
+                let app = App::load(&self.place.overrides())?;
+                status.run(&self.apply_to(app.settings.gateway.clone())?)
+            }
+            Some(GatewayAction::Purge(purge)) => purge.run(App::load(&self.place.overrides())?),
+        }
+    }
+
+    fn serve(self) -> CommandResult {
+        let faults = FaultCounter::default();
+        let store_errors = Arc::clone(&faults.0);
+        let app = App::load_with(&self.place.overrides(), faults)?;
         let settings = self.apply_to(app.settings.gateway.clone())?;
         app.prepare_cache()?;
         fsx::ensure_private_dir(&app.settings.home)?;
@@ -54,6 +102,8 @@ impl GatewayArgs {
         };
         let setup = GatewaySetup {
             cache: app.cache_of_gateway(),
+            store: app.settings.store.to_string(),
+            store_errors,
             settings,
             prices: app.settings.prices.clone(),
             home: app.settings.home.clone(),

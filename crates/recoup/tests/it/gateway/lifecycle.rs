@@ -35,6 +35,7 @@ fn a_wrong_configuration_is_refused_by_name() {
             "http:// is only allowed for this machine",
         ),
         ("[gateway.tenants.a]\n", "a tenant needs a token_env"),
+        ("traces = \"ftp://127.0.0.1\"\n", "gateway.traces"),
     ] {
         configure(&home, &upstream, settings);
         finish(&mut home.command(&["gateway"])).expect_usage(words);

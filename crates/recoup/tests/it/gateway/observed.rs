@@ -95,4 +95,6 @@ fn a_tenant_above_its_rate_is_told_to_wait() {
     assert!(!refused.is_empty());
     assert_eq!(refused[0].json()["error"]["type"], "rate_limit_error");
     assert!(refused[0].text().contains("3 requests per minute"), "{:?}", refused[0]);
+    let wait: u32 = refused[0].header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
 }

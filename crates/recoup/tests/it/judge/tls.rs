@@ -15,8 +15,8 @@ use super::server::{Server, anthropic};
 use super::{KEY, asking};
 use crate::support::{Home, finish};
 
-/// An authority in `ca`, and what a server needs whose certificate it signed.
-fn certified(ca: &Path) -> ServerConfig {
+/// An authority in `ca`, and what a server of that name needs whose certificate it signed.
+pub(crate) fn certified(ca: &Path, host: &str) -> ServerConfig {
     let authority_key = KeyPair::generate().unwrap();
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -24,7 +24,7 @@ fn certified(ca: &Path) -> ServerConfig {
     let own = authority.self_signed(&authority_key).unwrap();
     std::fs::write(ca, own.pem()).unwrap();
     let key = KeyPair::generate().unwrap();
-    let leaf = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let leaf = CertificateParams::new(vec![host.to_owned()]).unwrap();
     let leaf = leaf.signed_by(&key, &Issuer::new(authority, authority_key)).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     ServerConfig::builder_with_provider(provider)
@@ -68,8 +68,8 @@ fn start(config: ServerConfig) -> (u16, Arc<Mutex<String>>) {
 fn who_is_certified_is_asked_and_who_is_not_hears_nothing() {
     let home = Home::new();
     let (ca, other) = (home.path("ca.pem"), home.path("other.pem"));
-    let (port, told) = start(certified(&ca));
-    certified(&other);
+    let (port, told) = start(certified(&ca, "localhost"));
+    certified(&other, "localhost");
     let none = Server::saying("500 Oops", "", String::new());
     let ask = |host: &str, authority: &Path| {
         let mut command = asking(&home, &none, "anthropic", "use tabs");

@@ -16,7 +16,7 @@ use crate::cli::app::App;
 use crate::cli::cmd::key::ResultArgs;
 use crate::cli::cmd::place::StoreScopeArgs;
 pub(in crate::cli) use ls::{EntryReport, describe_entry};
-pub(in crate::cli) use select::{ResultSelectorArgs, find_entry};
+pub(in crate::cli) use select::{ResultSelectorArgs, find_entry, is_key_or_prefix};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CacheArgs {

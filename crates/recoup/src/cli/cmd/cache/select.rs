@@ -107,6 +107,11 @@ pub(in crate::cli) fn is_generated(key: &str) -> bool {
     key.len() == GENERATED_KEY_LEN && is_hex(key)
 }
 
+/// True if text may be a generated key, or the beginning of one.
+pub(in crate::cli) fn is_key_or_prefix(text: &str) -> bool {
+    is_generated(text) || is_abbreviated(text)
+}
+
 /// True if text may be the beginning of a generated key.
 fn is_abbreviated(text: &str) -> bool {
     (MIN_PREFIX_LEN..GENERATED_KEY_LEN).contains(&text.len()) && is_hex(text)
