@@ -1,6 +1,6 @@
 //! The clients of MCP that the server is tested with (the Python SDK, the inspector and the
-//! conformance suite), and the servers that the proxy is tested with, each in exactly the version
-//! that is written down.
+//! conformance suite), the servers that the proxy is tested with, and the SDKs of model APIs that
+//! the gateway is tested with, each in exactly the version that is written down.
 //!
 //! ```text
 //! xtask/clients/mcp/                what is wanted: requirements.txt, package.json and its lock file
@@ -9,6 +9,8 @@
 //! target/tools/mcp-clients/node_modules/
 //! xtask/clients/mcp-servers/        the same for servers
 //! target/tools/mcp-servers/bin/     mcp-server-git, mcp-server-everything, …
+//! xtask/clients/model-sdks/         the same for SDKs of Anthropic, OpenAI and Vercel
+//! target/tools/model-sdks/bin/      sdk-python, sdk-node
 //! ```
 
 use std::path::Path;
@@ -50,9 +52,17 @@ const SERVERS: Bundle = Bundle {
     starters: server_starters,
 };
 
-/// Clients and servers, installed first if they are not there as they are wanted.
-pub(crate) fn bring() -> Result<[Found; 2], Failure> {
-    Ok([CLIENTS.bring()?, SERVERS.bring()?])
+const MODEL_SDKS: Bundle = Bundle {
+    name: "model-sdks",
+    what: "SDKs of model APIs",
+    manifests: "model-sdks",
+    asked: "sdk-python",
+    starters: sdk_starters,
+};
+
+/// Clients, servers and SDKs, installed first if they are not there as they are wanted.
+pub(crate) fn bring() -> Result<[Found; 3], Failure> {
+    Ok([CLIENTS.bring()?, SERVERS.bring()?, MODEL_SDKS.bring()?])
 }
 
 impl Bundle {
@@ -87,13 +97,15 @@ impl Bundle {
     }
 }
 
+/// Runs a script with the packages. `PYTHONPATH` may be taken: Debian's own Python, unpacked, is
+/// told by it where its pip is.
+const RUN_SCRIPT: &str = "import runpy, sys; sys.path.insert(0, sys.argv[1]); del sys.argv[:2]; \
+     sys.path.insert(0, \"\"); runpy.run_path(sys.argv[0], run_name=\"__main__\")";
+
 /// Scripts that start the clients as if each were at home.
 fn client_starters(python: &Path, node: &Path) -> Vec<(&'static str, String)> {
-    // `PYTHONPATH` may be taken: Debian's own Python, unpacked, is told by it where its pip is.
-    let run = "import runpy, sys; sys.path.insert(0, sys.argv[1]); del sys.argv[:2]; \
-               sys.path.insert(0, \"\"); runpy.run_path(sys.argv[0], run_name=\"__main__\")";
     vec![
-        ("mcp-python", python_starter(python, run)),
+        ("mcp-python", python_starter(python, RUN_SCRIPT)),
         ("mcp-inspector", node_starter(node, "inspector/cli/build/cli.js")),
         ("mcp-conformance", node_starter(node, "conformance/dist/index.js")),
     ]
@@ -116,6 +128,15 @@ fn server_starters(python: &Path, node: &Path) -> Vec<(&'static str, String)> {
         ("mcp-server-filesystem", node_starter(node, "server-filesystem/dist/index.js")),
         ("mcp-server-memory", node_starter(node, "server-memory/dist/index.js")),
     ]
+}
+
+/// Interpreters that find the SDKs, wherever the script that they run is.
+fn sdk_starters(python: &Path, node: &Path) -> Vec<(&'static str, String)> {
+    let node = format!(
+        "#!/bin/sh\nexport NODE_PATH=\"${{0%/*}}/../node_modules\"\nexec \"{}/node\" \"$@\"\n",
+        node.display()
+    );
+    vec![("sdk-python", python_starter(python, RUN_SCRIPT)), ("sdk-node", node)]
 }
 
 /// Starts a file of the organisation's packages; the inspector starts `node` by its name.

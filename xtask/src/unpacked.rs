@@ -8,6 +8,7 @@
 //! target/tools/claude-code/   a client, as are others (`clients.rs`)
 //! target/tools/mcp-clients/   more of them (`mcp_clients.rs`)
 //! target/tools/mcp-servers/   servers for the proxy (likewise)
+//! target/tools/model-sdks/    SDKs for the gateway (likewise)
 //! target/tools/mcp-proxy/     another proxy, for the benchmarks (`peers.rs`)
 //! ```
 

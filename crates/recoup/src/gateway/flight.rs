@@ -469,3 +469,83 @@ impl AnswerRecorder {
         (self.events, self.body.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use hyper::HeaderMap;
+    use hyper::header::{CONTENT_TYPE, HeaderValue};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Parts of streams: fields, comments, empty lines of all kinds, and letters of several bytes.
+    fn stream() -> impl Strategy<Value = String> {
+        let part = prop_oneof![
+            Just("\n".to_owned()),
+            Just("\r".to_owned()),
+            Just("\r\n".to_owned()),
+            Just("\n\n".to_owned()),
+            Just(": ping".to_owned()),
+            Just("event: message_stop".to_owned()),
+            Just("data: {\"text\":\"Grüße, 世界 🌍\"}".to_owned()),
+            "[a-z:é\u{2028}]{0,6}",
+        ];
+        prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
+    }
+
+    /// Pieces of the bytes, whose lengths come from `sizes`.
+    fn cut<'a>(bytes: &'a [u8], sizes: &'a [usize]) -> impl Iterator<Item = Bytes> + 'a {
+        let mut rest = bytes;
+        let mut sizes = sizes.iter().cycle();
+        std::iter::from_fn(move || {
+            let (piece, left) = rest.split_at((*sizes.next()?).min(rest.len()));
+            rest = left;
+            (!piece.is_empty()).then(|| Bytes::copy_from_slice(piece))
+        })
+    }
+
+    /// What is replayed of an answer that arrived in these pieces: its events.
+    fn replayed(pieces: impl Iterator<Item = Bytes>, encoding: Option<&'static str>) -> Vec<Bytes> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.extend(encoding.map(|it| (CONTENT_ENCODING, HeaderValue::from_static(it))));
+        let mut recorder = AnswerRecorder::new(&headers, 1 << 20, Instant::now());
+        for piece in pieces {
+            recorder.push(&piece).expect("it can be decoded");
+        }
+        let (events, body) = recorder.finish();
+        let stored = RecordedAnswer { headers, events, body }.to_bytes();
+        let mut recorded = RecordedAnswer::from_bytes(&stored.into()).expect("it can be read");
+        assert!(recorded.is_stream() && !recorded.headers.contains_key(CONTENT_ENCODING));
+        let events = recorded.events.iter().map(|event| recorded.body.split_to(event.1)).collect();
+        assert!(recorded.body.is_empty());
+        events
+    }
+
+    proptest! {
+        #[test]
+        fn a_stream_replays_identically_however_it_is_cut(
+            text in stream(),
+            sizes in prop::collection::vec(1_usize..20, 1..20),
+        ) {
+            let whole = replayed(cut(text.as_bytes(), &[usize::MAX]), None);
+            prop_assert_eq!(whole.concat(), text.as_bytes());
+            prop_assert_eq!(&replayed(cut(text.as_bytes(), &sizes), None), &whole);
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(text.as_bytes()).expect("memory");
+            let gzip = encoder.finish().expect("memory");
+            prop_assert_eq!(&replayed(cut(&gzip, &sizes), Some("gzip")), &whole);
+            // All but the last end with an empty line, and have none before their end.
+            for event in whole.split_last().map_or(&[][..], |(_, events)| events) {
+                let event = std::str::from_utf8(event).expect("cut between lines");
+                let lines = event.replace("\r\n", "\n").replace('\r', "\n");
+                let lines = lines.trim_start_matches('\n');
+                prop_assert_eq!(lines.find("\n\n"), lines.len().checked_sub(2));
+            }
+        }
+    }
+}

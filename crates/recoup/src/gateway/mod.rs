@@ -16,6 +16,7 @@ mod embeddings;
 mod endpoint;
 mod explained;
 mod flight;
+mod metrics;
 mod observed;
 mod plan;
 mod prompt_cache;
@@ -24,6 +25,7 @@ mod recording;
 mod refusal;
 mod report;
 mod request_log;
+mod response;
 mod route;
 mod server;
 mod shared_response;
@@ -40,7 +42,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::header::{HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use moka::sync::Cache as RecentIds;
@@ -55,24 +57,27 @@ use tokio::time::{Instant, timeout};
 
 use crate::config::{GatewayLimits, GatewaySettings, PriceTable, env};
 use crate::llm::ApiKey;
-use assemble::{assemble_stream, to_stream};
-use body::{AnswerBody, ClientBody, PacedBody, PassedBody};
+use body::{AnswerBody, ClientBody};
 use budgets::SpendTable;
 use directives::CacheDirectives;
 use embeddings::EmbeddingBatch;
 use endpoint::ApiEndpoint;
 use flight::{FlightSeat, FlightTable, OutgoingRequest};
-use observed::{AskedRequest, GatewayMetrics, ObservedBody, RequestFacts, RequestObserver};
+use metrics::GatewayMetrics;
+use observed::{AskedRequest, ObservedBody, RequestFacts, RequestObserver};
 use plan::{ApiRequest, BypassReason, CachePlan};
 use recording::RecordedAnswer;
 use refusal::GatewayRefusal;
 use report::{CacheReport, CacheStatus};
+use response::{
+    ServedAnswer, passed_answer, plain_answer, recorded_response, shared_answer, translate,
+};
 use route::RoutedPath;
-use shared_response::{SharedReader, SharedResponse};
+use shared_response::SharedResponse;
 use status::{STATUS_PATH, ServerFacts};
 use tenants::{GatewayCaller, RateTable, TenantTable};
 use traces::{TraceExporter, TraceParent};
-use upstream::{Upstream, UpstreamBody, end_to_end};
+use upstream::{Upstream, UpstreamBody};
 
 pub(crate) use explained::DescribedRequest;
 pub(crate) use prompt_cache::PromptCacheMiss;
@@ -448,13 +453,6 @@ impl Gateway {
     }
 }
 
-/// An answer from the cache.
-#[derive(Debug)]
-struct ServedAnswer {
-    recorded: RecordedAnswer,
-    report: CacheReport,
-}
-
 impl KnownRequest {
     /// Name of the sub-agent that asks, as Claude Code sends it; empty if it is none.
     fn agent(&self) -> String {
@@ -499,46 +497,6 @@ impl KnownRequest {
     }
 }
 
-/// A recorded answer, at once or at its own pace.
-fn recorded_response(live: &LiveSettings, served: ServedAnswer) -> Response<AnswerBody> {
-    let ServedAnswer { recorded, report } = served;
-    let is_stream = recorded.is_stream();
-    let RecordedAnswer { headers, events, body } = recorded;
-    let body = if is_stream && live.settings.keeps_pace {
-        AnswerBody::Paced(Box::new(PacedBody::new(body, events)))
-    } else {
-        AnswerBody::whole(body)
-    };
-    let mut response = Response::new(body);
-    *response.headers_mut() = headers;
-    response.extensions_mut().insert(report);
-    response
-}
-
-/// The answer in another form, where that is exact.
-fn translate(
-    endpoint: ApiEndpoint,
-    recorded: &RecordedAnswer,
-    form: &str,
-) -> Option<RecordedAnswer> {
-    let mut headers = recorded.headers.clone();
-    if form.is_empty() {
-        let assembled = assemble_stream(endpoint, &recorded.body);
-        if !assembled.is_exact || !assembled.is_complete {
-            return None;
-        }
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let body = serde_json::to_vec(&assembled.body).ok()?.into();
-        return Some(RecordedAnswer { headers, events: Vec::new(), body });
-    }
-    let events = to_stream(endpoint, &recorded.body, form)?;
-    let kind = HeaderValue::from_static("text/event-stream; charset=utf-8");
-    headers.insert(header::CONTENT_TYPE, kind);
-    let lengths = events.iter().map(|event| recording::RecordedEvent(0, event.len())).collect();
-    let body = events.concat().into();
-    Some(RecordedAnswer { headers, events: lengths, body })
-}
-
 /// Reads an entry; none if it is damaged or of a later version.
 fn read_entry(entry: &Entry) -> Option<RecordedAnswer> {
     match entry.body() {
@@ -578,59 +536,4 @@ async fn read_whole(
         }
     }
     Ok(Ok(if all.is_empty() { first } else { all.freeze() }))
-}
-
-/// Answer of a reader of a shared response.
-async fn shared_answer(reader: SharedReader) -> Result<Response<AnswerBody>, GatewayRefusal> {
-    let head = reader.head().await?;
-    let is_raw = reader.is_raw();
-    let mut response = Response::new(AnswerBody::Shared(reader));
-    *response.status_mut() = head.status;
-    *response.headers_mut() = head.headers.clone();
-    if is_raw {
-        *response.extensions_mut() = head.extensions.clone();
-    } else {
-        // What it reads was decoded, and what belongs to the leader is not for others.
-        *response.headers_mut() = recording::kept_headers(&head.headers);
-    }
-    let mut report = head.report.clone();
-    if !is_raw && report.status == CacheStatus::Miss {
-        let reason = Some("shared with a request on its way".to_owned());
-        let (age, upstream_call) = (Some(0), None);
-        report = CacheReport { status: CacheStatus::Hit, reason, age, upstream_call, ..report };
-    }
-    response.extensions_mut().insert(report);
-    Ok(response)
-}
-
-/// An upstream's answer as it is.
-fn passed_answer(
-    response: Response<Incoming>,
-    report: CacheReport,
-    silence: Duration,
-) -> Response<AnswerBody> {
-    let (head, body) = response.into_parts();
-    begun_answer(head, Bytes::new(), body, report, silence)
-}
-
-/// An upstream's answer as it is, of which something was read already.
-fn begun_answer(
-    mut head: hyper::http::response::Parts,
-    begun: Bytes,
-    body: Incoming,
-    report: CacheReport,
-    silence: Duration,
-) -> Response<AnswerBody> {
-    head.headers = end_to_end(&head.headers);
-    head.extensions.insert(report);
-    head.version = hyper::Version::HTTP_11;
-    Response::from_parts(head, AnswerBody::Passed(Box::new(PassedBody::new(begun, body, silence))))
-}
-
-fn plain_answer(status: StatusCode, text: impl Into<Bytes>) -> Response<AnswerBody> {
-    let mut response = Response::new(AnswerBody::whole(text));
-    *response.status_mut() = status;
-    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    response
 }

@@ -24,7 +24,7 @@ const DAY_TTL: u32 = 24 * 60 * 60;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PromptPart(String, String);
 
-/// What a request begins with, without its text.
+/// Beginning of a request, without its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PromptOutline {
     /// Digest of the session that the client names.

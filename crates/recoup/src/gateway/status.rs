@@ -20,7 +20,8 @@ use tokio::task::spawn_blocking;
 
 use super::body::AnswerBody;
 use super::tenants::TOKEN_HEADER;
-use super::{Gateway, LiveSettings, plain_answer};
+use super::response::plain_answer;
+use super::{Gateway, LiveSettings};
 use crate::config::{GatewayCacheRule, GatewaySettings, env};
 use crate::http::{ProxySettings, client_builder, client_error, read_body, root_cause};
 use crate::llm::BaseUrl;

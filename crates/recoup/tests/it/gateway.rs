@@ -6,10 +6,17 @@ mod flights;
 mod hostile;
 mod lifecycle;
 mod observed;
+<<<<<<< HEAD
 mod operations;
 mod requests;
 mod streams;
 mod traces;
+=======
+mod scripted_api;
+mod sdks;
+mod streams;
+mod team;
+>>>>>>> wt-sdks
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
