@@ -1,10 +1,11 @@
 //! HTTP as every client of ours speaks it, to models, MCP servers and REST endpoints: the settings of
-//! a connection, limits for what is read, and causes in few words.
+//! a connection, limits for what is read, and causes in few words. And the tokens of our own servers.
 
 use std::fmt;
 use std::time::Duration;
 
 use hyper::Uri;
+use hyper::header::{AUTHORIZATION, HeaderMap};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use recoup_core::{Error, ErrorKind, Result};
 use reqwest::{ClientBuilder, NoProxy, Response};
@@ -107,4 +108,18 @@ pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
         cause = inner;
     }
     cause.to_string()
+}
+
+/// Token of a request, as `Authorization: Bearer TOKEN`.
+pub(crate) fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Compares tokens in constant time.
+pub(crate) fn is_same_token(given: &str, known: &str) -> bool {
+    let bytes = given.bytes().zip(known.bytes());
+    let differing = bytes.fold(0, |differing, (a, b)| differing | (a ^ b));
+    given.len() == known.len() && differing == 0
 }

@@ -34,12 +34,25 @@ impl std::ops::AddAssign for TokenSpend {
     }
 }
 
+/// Spending by tenant.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+struct TenantSpends(BTreeMap<String, TokenSpend>);
+
+impl TenantSpends {
+    fn add(&mut self, more: Self) {
+        for (tenant, spend) in more.0 {
+            *self.0.entry(tenant).or_default() += spend;
+        }
+    }
+}
+
 /// One day, as it is in the file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct DaySpend {
     /// Days since 1970.
     day: i64,
-    tenants: BTreeMap<String, TokenSpend>,
+    tenants: TenantSpends,
 }
 
 /// Tokens and dollars that were spent today.
@@ -53,7 +66,7 @@ pub(super) struct SpendTable {
 struct SpendState {
     today: DaySpend,
     /// Not in the file yet.
-    pending: BTreeMap<String, TokenSpend>,
+    pending: TenantSpends,
 }
 
 impl SpendTable {
@@ -69,8 +82,9 @@ impl SpendTable {
     pub(super) fn add(&self, tenant: &str, spend: TokenSpend, now: Timestamp) {
         let mut state = self.state.lock();
         state.turn_to(now);
-        *state.today.tenants.entry(tenant.to_owned()).or_default() += spend;
-        *state.pending.entry(tenant.to_owned()).or_default() += spend;
+        let spend = TenantSpends([(tenant.to_owned(), spend)].into());
+        state.today.tenants.add(spend.clone());
+        state.pending.add(spend);
     }
 
     /// Adds what is not in the file yet to it, and takes over what others have spent.
@@ -80,23 +94,33 @@ impl SpendTable {
             state.turn_to(now);
             std::mem::take(&mut state.pending)
         };
-        if pending.is_empty() {
+        if pending.0.is_empty() {
             return Ok(());
         }
+        let saved = self.add_to_file(&pending, now);
+        let mut own = self.state.lock();
+        let mut today = match saved {
+            Ok(today) => today,
+            Err(error) => {
+                // It goes with the next attempt.
+                own.pending.add(pending);
+                return Err(error);
+            }
+        };
+        today.tenants.add(own.pending.clone());
+        own.today = today;
+        Ok(())
+    }
+
+    /// Adds to the count in the file, and returns all of it.
+    fn add_to_file(&self, pending: &TenantSpends, now: Timestamp) -> Result<DaySpend> {
         let _lock =
             FileLock::acquire(&fsx::with_suffix(&self.path, ".lock"), Deadline::after(LOCK_WAIT))?;
         let mut state = SpendState { today: read_day(&self.path), ..SpendState::default() };
         state.turn_to(now);
-        for (tenant, spend) in pending {
-            *state.today.tenants.entry(tenant).or_default() += spend;
-        }
+        state.today.tenants.add(pending.clone());
         fsx::write_unsynced(&self.path, &serde_json::to_vec(&state.today).unwrap_or_default())?;
-        let mut own = self.state.lock();
-        for (tenant, spend) in &own.pending {
-            *state.today.tenants.entry(tenant.clone()).or_default() += *spend;
-        }
-        own.today = state.today;
-        Ok(())
+        Ok(state.today)
     }
 
     /// Refuses a request of a tenant whose budget for today is spent.
@@ -112,7 +136,7 @@ impl SpendTable {
         let spent = {
             let mut state = self.state.lock();
             state.turn_to(now);
-            state.today.tenants.get(tenant).copied().unwrap_or_default()
+            state.today.tenants.0.get(tenant).copied().unwrap_or_default()
         };
         let tokens = budget.tokens.filter(|most| spent.tokens >= *most);
         let dollars = budget.micro_dollars.filter(|most| spent.micro_dollars >= *most);
@@ -156,6 +180,19 @@ mod tests {
     }
 
     #[test]
+    fn what_could_not_be_written_is_written_later() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let noon = Timestamp::from_millis(20_000 * DAY_MILLIS + DAY_MILLIS / 2);
+        let home = dir.path().join("home");
+        let table = SpendTable::open(&home, noon);
+        table.add("red", spend(60), noon);
+        table.save(noon).expect_err("there is no such directory");
+        std::fs::create_dir(&home).expect("created");
+        table.save(noon).expect("saved");
+        assert_eq!(read_day(&home.join(FILE)).tenants.0["red"], spend(60));
+    }
+
+    #[test]
     fn gateways_of_one_home_share_a_budget_that_begins_anew_each_day() {
         let dir = tempfile::tempdir().expect("a directory");
         let noon = Timestamp::from_millis(20_000 * DAY_MILLIS + DAY_MILLIS / 2);
@@ -173,6 +210,6 @@ mod tests {
         assert!(two.admit("red", budget, tomorrow).is_ok());
         two.add("red", spend(10), tomorrow);
         two.save(tomorrow).expect("saved");
-        assert_eq!(read_day(&dir.path().join(FILE)).tenants["red"], spend(10));
+        assert_eq!(read_day(&dir.path().join(FILE)).tenants.0["red"], spend(10));
     }
 }

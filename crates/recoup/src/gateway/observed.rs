@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use parking_lot::Mutex;
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
 use recoup_core::key::{KeyPart, KeyRecipe as _, Scope};
 use recoup_core::ledger::RollingLog;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use hyper::StatusCode;
-use hyper::header::{self, HeaderMap};
+use hyper::header::HeaderMap;
 use parking_lot::Mutex;
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::{Sha256Digest, encode_hex};
@@ -16,6 +16,7 @@ use ring::hmac;
 
 use super::GatewayRefusal;
 use crate::config::{DailyBudget, GatewaySettings, TenantSettings, env};
+use crate::http::{bearer_token, is_same_token};
 
 /// Header with a token of the gateway, beside the credential of the provider.
 pub(super) const TOKEN_HEADER: &str = "recoup-token";
@@ -114,12 +115,12 @@ impl TenantTable {
         // A token in place of the key never leaves this machine, whichever header lets the caller in.
         let sends_gateway_key = credential.is_some_and(|it| self.knows_token(it));
         for token in [text(TOKEN_HEADER), credential].into_iter().flatten() {
-            let is_it = |(_, known): &(TenantSettings, String)| is_same(token, known);
+            let is_it = |(_, known): &(TenantSettings, String)| is_same_token(token, known);
             if let Some(tenant) = self.tenants.iter().position(is_it) {
                 let scope = Scope::tenant(&self.tenants[tenant].0.name);
                 return Some(GatewayCaller { scope, tenant: Some(tenant), sends_gateway_key });
             }
-            if self.shared_token.as_deref().is_some_and(|known| is_same(token, known)) {
+            if self.shared_token.as_deref().is_some_and(|known| is_same_token(token, known)) {
                 let scope = self.scope_of_credentials(headers, sends_gateway_key)?;
                 return Some(GatewayCaller { scope, tenant: None, sends_gateway_key });
             }
@@ -134,7 +135,7 @@ impl TenantTable {
 
     fn knows_token(&self, text: &str) -> bool {
         let mut known = self.tenants.iter().map(|(_, token)| token).chain(&self.shared_token);
-        known.any(|token| is_same(text, token))
+        known.any(|token| is_same_token(text, token))
     }
 
     /// Scope of a caller's credentials, which does not reveal them. Callers without one of their own
@@ -192,19 +193,6 @@ impl RateTable {
 
 /// Shortest token: a guess must not find it.
 const MIN_TOKEN: usize = 16;
-
-fn bearer_token(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
-/// Compares in constant time.
-fn is_same(given: &str, known: &str) -> bool {
-    let bytes = given.bytes().zip(known.bytes());
-    let differing = bytes.fold(0, |differing, (a, b)| differing | (a ^ b));
-    given.len() == known.len() && differing == 0
-}
 
 /// Scope of the local user: of this machine and account, also on a store that others use.
 pub(super) fn local_scope() -> Scope {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use recoup_core::Result;
@@ -26,6 +26,7 @@ use self::connections::HttpSessions;
 use super::in_flight::InFlightBytes;
 use super::server::McpServer;
 use super::{LONGEST_MESSAGE, ServerOptions, ServerState, workers};
+use crate::http::{bearer_token, is_same_token};
 
 /// URL path of the server.
 const PATH: &str = "/mcp";
@@ -126,7 +127,8 @@ async fn require_token(State(token): State<Arc<str>>, request: Request, next: Ne
         let what = "expected exactly one Host header and at most one Origin header\n";
         return (StatusCode::BAD_REQUEST, what).into_response();
     }
-    if has_token(request.headers(), &token) {
+    let given = bearer_token(request.headers());
+    if given.is_some_and(|given| is_same_token(given, &token)) {
         let guest = request.extensions().get::<Arc<HttpConnection>>();
         if guest.is_none_or(|guest| guest.admit()) {
             return next.run(request).await;
@@ -141,18 +143,4 @@ async fn require_token(State(token): State<Arc<str>>, request: Request, next: Ne
         .headers_mut()
         .insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
     response
-}
-
-fn has_token(headers: &HeaderMap, token: &str) -> bool {
-    let given = headers.get(header::AUTHORIZATION).map(header::HeaderValue::as_bytes);
-    let given = given.and_then(|value| {
-        let (scheme, token) = value.split_at_checked("Bearer ".len())?;
-        scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
-    });
-    given.is_some_and(|given| {
-        // In constant time.
-        let bytes = given.iter().zip(token.as_bytes());
-        let differing = bytes.fold(0, |differing, (a, b)| differing | (a ^ b));
-        given.len() == token.len() && differing == 0
-    })
 }
