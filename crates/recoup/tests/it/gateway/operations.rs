@@ -122,6 +122,8 @@ fn a_purge_is_seen_by_gateways_that_run() {
     assert_eq!(serde_json::from_str::<Value>(&report).unwrap()["purged"], 1);
     goes("a");
     stays("b");
+    // What was asked anew is stored a moment later.
+    wait_for(|| ask("a"), |it| it.outcome() == "hit");
     assert_eq!(purge(&["--upstream", "anthropic"]), "2");
     goes("b");
 }

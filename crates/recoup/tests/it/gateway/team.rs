@@ -168,7 +168,7 @@ fn one_that_is_killed_costs_only_its_own_clients_and_then_the_redis_is() {
         assert_ne!(missed.outcome(), "hit");
         let redis = Redis::start_on("redis-server", port, &[]);
         two.ask_until("again", "hit");
-        assert_eq!(two.gateway.get("/readyz").status, 200);
+        wait_until("ready", || two.gateway.get("/readyz").status == 200);
         drop(stopping);
         drop(redis);
     });
