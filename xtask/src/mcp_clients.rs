@@ -149,7 +149,7 @@ fn node_starter(node: &Path, file: &str) -> String {
 }
 
 /// Says which Python it is, or runs what finds the packages.
-fn python_starter(python: &Path, run: &str) -> String {
+pub(crate) fn python_starter(python: &Path, run: &str) -> String {
     let python = python.display();
     format!(
         "#!/bin/sh\nhome=${{0%/*}}/..\n[ \"$1\" = --version ] && exec \"{python}\" --version\n\

@@ -1,31 +1,45 @@
-//! Programs of others that benchmarks are compared with, built from crates.io. They take long to build
-//! and are no part of the tests, so one that can't be had is only told: its rows are skipped.
+//! Programs of others that benchmarks are compared with, and that make their load. They take long to
+//! build or to install and are no part of the tests, so one that can't be had is only told: its rows
+//! are skipped.
 //!
 //! ```text
-//! target/tools/mcp-proxy/bin/mcp-proxy   another proxy that caches tool calls
+//! target/tools/mcp-proxy/bin/mcp-proxy   another proxy that caches tool calls, from crates.io
+//! target/tools/nginx/bin/nginx           Debian's, whose proxy can cache
+//! target/tools/wrk/bin/wrk               Debian's, which makes the load
+//! target/tools/litellm/bin/litellm       a gateway to model APIs, from Python's registry
 //! ```
 
+use crate::mcp_clients;
+use crate::node::{self, REQUIREMENTS};
 use crate::process;
-use crate::tools::Found;
-use crate::unpacked::Shed;
+use crate::tools::{Found, Origin, Tool};
+use crate::unpacked::{self, Shed};
 use crate::workspace;
 
 /// Crate, which is also the program's name, and the one version of it.
-const PEERS: [(&str, &str); 1] = [("mcp-proxy", "0.6.0")];
+const CRATES: [(&str, &str); 1] = [("mcp-proxy", "0.6.0")];
+const DEBIAN: [Tool; 2] = [
+    Tool { program: "nginx", origin: Origin::Debian("nginx"), variables: &[] },
+    Tool { program: "wrk", origin: Origin::Debian("wrk"), variables: &[] },
+];
+const LITELLM: &str = "litellm";
 
 /// The peers that are there, or can be had.
 pub(crate) fn bring() -> Vec<Found> {
-    let found = PEERS.into_iter().filter_map(|(name, version)| {
-        installed(name, version)
+    let built = CRATES.into_iter().map(|(name, version)| (name, build(name, version)));
+    let unpacked = DEBIAN.iter().map(|tool| (tool.program, unpack(tool)));
+    let all = built.chain(unpacked).chain([(LITELLM, install_litellm())]);
+    let found = all.filter_map(|(name, found)| {
+        found
             .inspect_err(|reason| {
-                eprintln!("no comparison with {name} {version}, which could not be had: {reason}");
+                eprintln!("no comparison with {name}, which could not be had: {reason}");
             })
             .ok()
     });
     found.collect()
 }
 
-fn installed(name: &str, version: &str) -> Result<Found, String> {
+fn build(name: &str, version: &str) -> Result<Found, String> {
     let shed = Shed::open(&workspace::tools_dir())?;
     let executable = shed.folder(name).join("bin").join(name);
     // Cargo's own register says which version it is.
@@ -46,4 +60,35 @@ fn installed(name: &str, version: &str) -> Result<Found, String> {
         })?;
     }
     Ok(Found::unasked(executable, version))
+}
+
+/// Neither program answers `--version` with success, so they are not asked.
+fn unpack(tool: &Tool) -> Result<Found, String> {
+    let shed = Shed::open(&workspace::tools_dir())?;
+    let executable = shed.executable(tool);
+    if !executable.is_file() {
+        eprintln!("unpacking {} ...", tool.program);
+        shed.unpack(tool)?;
+    }
+    Ok(Found::unasked(executable, "from Debian's packages"))
+}
+
+fn install_litellm() -> Result<Found, String> {
+    const RUN: &str = "import sys; sys.path.insert(0, sys.argv[1]); del sys.argv[1]; \
+         from litellm import run_server; run_server()";
+    let shed = Shed::open(&workspace::tools_dir())?;
+    let folder = shed.folder(LITELLM);
+    let manifests = workspace::root().join("xtask/clients").join(LITELLM);
+    if !unpacked::is_made_from(&manifests, &[REQUIREMENTS], &folder) {
+        eprintln!("installing LiteLLM's proxy from Python's registry ...");
+        let python = node::python(&shed)?;
+        shed.make(LITELLM, |partial| {
+            unpacked::begin_from(&manifests, &[REQUIREMENTS], partial)?;
+            node::pip_install(&python, partial)?;
+            let script = mcp_clients::python_starter(&python, RUN);
+            unpacked::write_script(partial, LITELLM, &script)
+                .map_err(|error| format!("{}: {error}", partial.display()))
+        })?;
+    }
+    Ok(Found::unasked(folder.join("bin").join(LITELLM), "from Python's registry"))
 }

@@ -34,7 +34,7 @@ pub(crate) struct Tool {
 
 /// Who has a program.
 pub(crate) enum Origin {
-    /// This Debian package, as `usr/bin/PROGRAM`.
+    /// This Debian package, as `usr/bin/PROGRAM` or `usr/sbin/PROGRAM`.
     Debian(&'static str),
     /// These packages of npm; Node.js runs this file of them.
     Npm(&'static [Pinned<'static>], &'static str),

@@ -9,7 +9,7 @@
 //! target/tools/mcp-clients/   more of them (`mcp_clients.rs`)
 //! target/tools/mcp-servers/   servers for the proxy (likewise)
 //! target/tools/model-sdks/    SDKs for the gateway (likewise)
-//! target/tools/mcp-proxy/     another proxy, for the benchmarks (`peers.rs`)
+//! target/tools/mcp-proxy/     another proxy, for the benchmarks, as are others (`peers.rs`)
 //! ```
 
 use std::fs::{self, File};
@@ -146,7 +146,8 @@ fn starter(tool: &Tool, libraries: &[String]) -> String {
     }
     // `exec`, so that a test can stop the program by the id that it started.
     lines.push(match tool.origin {
-        Origin::Debian(_) => format!("exec \"$root/usr/bin/{}\" \"$@\"\n", tool.program),
+        // In `bin` or `sbin`.
+        Origin::Debian(_) => format!("exec \"$root\"/usr/*bin/{} \"$@\"\n", tool.program),
         Origin::Npm(_, file) => {
             format!("exec \"$root/../../node/bin/node\" \"$root/node_modules/{file}\" \"$@\"\n")
         }
@@ -203,7 +204,7 @@ mod tests {
             root=${0%/*}/../root\n\
             export LD_LIBRARY_PATH=\"$root/usr/lib/a:$root/lib/a${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"\n\
             export GIT_EXEC_PATH=\"$root/usr/lib/git-core\"\n\
-            exec \"$root/usr/bin/git\" \"$@\"\n";
+            exec \"$root\"/usr/*bin/git \"$@\"\n";
         assert_eq!(starter(&TOOL, &["usr/lib/a".into(), "lib/a".into()]), expected);
     }
 

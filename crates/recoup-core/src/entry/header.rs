@@ -91,7 +91,7 @@ pub enum BodyEncoding {
 }
 
 /// Producer of an entry: names and hashes, never content.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProducerIdentity {
     /// The agent's, tool's or command's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -20,6 +20,7 @@ mod history;
 mod outbox;
 mod rolling;
 
+use std::collections::hash_map::Entry;
 use std::fs::{self, DirEntry, File, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
@@ -130,27 +131,30 @@ impl Ledger {
         header: &Header,
         reader: Option<&ProducerIdentity>,
     ) -> Result<()> {
-        let Header { created, kind, identity, cost, .. } = header;
-        let age = at.millis_since(*created);
-        let (current, stored) = (reader.map(redacted_identity), redacted_identity(identity));
-        let by = current.as_ref().and_then(|current| current.name.clone());
-        let stored_by = stored.name.clone().filter(|stored| by.as_ref() != Some(stored));
-        // A request without a name is attributed to the producer of the entry.
-        let (by, stored_by) = if by.is_none() { (stored_by, None) } else { (by, stored_by) };
-        let detail =
-            EventDetail { by, stored_by, age: Some(age), cost: *cost, ..EventDetail::default() };
-        let event = EntryEvent::new(at, id.clone(), *kind, EntryEventKind::Hit);
-        let appended = self.append_event(&EntryEvent { detail, ..event });
-        let (current, stored) = (current.as_ref(), &stored);
-        appended.and(self.log_hit(&HitRecord {
-            at,
-            kind: *kind,
-            id,
-            age,
-            current,
-            stored,
-            saved: *cost,
-        }))
+        let Some(outbox) = &self.inner.outbox else {
+            let hit = HitEvent::new(at, id, header, reader);
+            let appended = self.append_event(&hit.event);
+            return appended.and(self.log_hit(&hit.record(at, header)));
+        };
+        let has_log = self.inner.hits.is_some();
+        self.queue_lines(outbox, |PendingLines { served, hits, .. }| {
+            let mut lines = usize::from(has_log);
+            let hit = match served.entry((id.clone(), header.created, reader.cloned())) {
+                Entry::Occupied(known) => {
+                    let hit = known.into_mut();
+                    (hit.event.at, hit.event.count) = (at, hit.event.count + 1);
+                    hit
+                }
+                Entry::Vacant(place) => {
+                    lines += 1;
+                    place.insert(HitEvent::new(at, id, header, reader))
+                }
+            };
+            if has_log {
+                hits.extend_from_slice(&rolling::format_hit(&hit.record(at, header)));
+            }
+            lines
+        })
     }
 
     /// Appends a hit to the hit log, if there is one.
@@ -170,7 +174,7 @@ impl Ledger {
         outbox: &LineOutbox,
         add: impl FnOnce(&mut PendingLines) -> usize,
     ) -> Result<()> {
-        if outbox.put(&self.inner, add) { self.flush() } else { Ok(()) }
+        if outbox.put(&self.inner, add) { self.inner.flush(false) } else { Ok(()) }
     }
 
     /// True if reading a source file of this size is cheaper than looking it up among the verified
@@ -197,7 +201,7 @@ impl Ledger {
 
     /// Appends pending lines.
     pub fn flush(&self) -> Result<()> {
-        self.inner.flush()
+        self.inner.flush(true)
     }
 
     /// Hands all events to `tell`, batch by batch, and returns their number. Does nothing while
@@ -294,6 +298,47 @@ impl Ledger {
     }
 }
 
+/// Hits of an entry by one reader, with both names as they are recorded.
+#[derive(Debug)]
+struct HitEvent {
+    event: EntryEvent,
+    current: Option<ProducerIdentity>,
+    stored: ProducerIdentity,
+}
+
+impl HitEvent {
+    fn new(
+        at: Timestamp,
+        id: &EntryId,
+        header: &Header,
+        reader: Option<&ProducerIdentity>,
+    ) -> Self {
+        let Header { created, kind, identity, cost, .. } = header;
+        let (current, stored) = (reader.map(redacted_identity), redacted_identity(identity));
+        let by = current.as_ref().and_then(|current| current.name.clone());
+        let stored_by = stored.name.clone().filter(|stored| by.as_ref() != Some(stored));
+        // A request without a name is attributed to the producer of the entry.
+        let (by, stored_by) = if by.is_none() { (stored_by, None) } else { (by, stored_by) };
+        let age = Some(at.millis_since(*created));
+        let detail = EventDetail { by, stored_by, age, cost: *cost, ..EventDetail::default() };
+        let event = EntryEvent::new(at, id.clone(), *kind, EntryEventKind::Hit);
+        Self { event: EntryEvent { detail, ..event }, current, stored }
+    }
+
+    /// One of these hits, for the hit log.
+    fn record(&self, at: Timestamp, header: &Header) -> HitRecord<'_> {
+        HitRecord {
+            at,
+            kind: header.kind,
+            id: &self.event.id,
+            age: at.millis_since(header.created),
+            current: self.current.as_ref(),
+            stored: &self.stored,
+            saved: header.cost,
+        }
+    }
+}
+
 impl LedgerInner {
     fn open_log(&self) -> PathBuf {
         self.dir.join(OPEN)
@@ -303,9 +348,10 @@ impl LedgerInner {
         append_lines(&self.open_log(), lines, MAX_LOG_LEN, "closed")
     }
 
-    fn flush(&self) -> Result<()> {
+    /// Appends pending lines, and hits that are still being counted if `everything` is wanted.
+    fn flush(&self, everything: bool) -> Result<()> {
         let Some(outbox) = &self.outbox else { return Ok(()) };
-        let mut lines = outbox.take();
+        let mut lines = outbox.take(everything);
         let mut done = Ok(());
         if !lines.events.is_empty() {
             match self.append(&lines.events) {
@@ -337,7 +383,7 @@ impl LedgerInner {
 /// Flushes pending lines at the end of a long-lived process.
 impl Drop for LedgerInner {
     fn drop(&mut self) {
-        let _ = self.flush();
+        let _ = self.flush(true);
     }
 }
 

@@ -14,6 +14,7 @@ mod agents;
 mod command;
 mod condense;
 mod exec;
+mod gateway;
 mod hooks;
 mod ledger;
 mod library;
@@ -81,6 +82,7 @@ fn main() {
     }
     proxy::against_peer(&wanted, &mut report);
     hooks::all(&wanted, &mut report);
+    gateway::all(&wanted, &mut report);
     let timings: [(&str, Timing); 13] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),

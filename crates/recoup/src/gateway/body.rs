@@ -12,6 +12,9 @@ use tokio::time::{Instant, Sleep};
 use super::recording::RecordedEvent;
 use super::shared_response::SharedReader;
 
+/// Largest piece of a body that is known whole.
+const WHOLE_PIECE: usize = 64 << 10;
+
 /// Error of a body: what it is does not matter to the client, whose connection ends.
 pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -80,7 +83,9 @@ impl Body for AnswerBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match self.get_mut() {
-            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Whole(bytes) => {
+                Poll::Ready(next_piece(bytes).map(|piece| Ok(Frame::data(piece))))
+            }
             Self::Shared(reader) => Pin::new(reader).poll_frame(context).map_err(Into::into),
             Self::Passed(body) => Pin::new(&mut **body).poll_frame(context),
             Self::Paced(body) => {
@@ -106,6 +111,13 @@ impl Body for AnswerBody {
             Self::Passed(_) | Self::Shared(_) | Self::Paced(_) => SizeHint::default(),
         }
     }
+}
+
+/// Takes the next piece. HTTP/2 buffers what it is given, so that a client which takes nothing is noticed
+/// only where something is left.
+fn next_piece(left: &mut Option<Bytes>) -> Option<Bytes> {
+    let bytes = left.as_mut()?;
+    if bytes.len() > WHOLE_PIECE { Some(bytes.split_to(WHOLE_PIECE)) } else { left.take() }
 }
 
 /// An upstream's answer, which must not be silent for too long.

@@ -30,6 +30,7 @@ mod route;
 mod server;
 mod shared_response;
 mod status;
+mod stream_limit;
 mod tenants;
 mod traces;
 mod upstream;
@@ -65,7 +66,7 @@ use endpoint::ApiEndpoint;
 use flight::{FlightSeat, FlightTable, OutgoingRequest};
 use metrics::GatewayMetrics;
 use observed::{AskedRequest, ObservedBody, RequestFacts, RequestObserver};
-use plan::{ApiRequest, BypassReason, CachePlan};
+use plan::{ApiRequest, BypassReason, CachePlan, PlanTable};
 use recording::RecordedAnswer;
 use refusal::GatewayRefusal;
 use report::{CacheReport, CacheStatus};
@@ -121,6 +122,7 @@ pub(super) struct LiveSettings {
     upstreams: Vec<Arc<Upstream>>,
     tenants: TenantTable,
     prices: PriceTable,
+    plans: PlanTable,
 }
 
 impl LiveSettings {
@@ -143,7 +145,7 @@ impl LiveSettings {
         };
         let upstreams = settings.upstreams.iter().map(upstream).collect::<Result<_>>()?;
         let tenants = TenantTable::new(&settings, fingerprint_key)?;
-        Ok(Self { settings, upstreams, tenants, prices })
+        Ok(Self { settings, upstreams, tenants, prices, plans: PlanTable::default() })
     }
 }
 
@@ -272,16 +274,10 @@ impl Gateway {
                 return known.pass_through(UpstreamBody::Right(unread), reason).await;
             }
         };
-        let request = ApiRequest {
-            endpoint,
-            upstream: &known.upstream.settings,
-            method: &known.head.method,
-            path: known.path.path(),
-            query: known.path.query(),
-            headers: &known.head.headers,
-            body: &body,
-        };
-        let plan = CachePlan::of(&request, directives, &known.live.settings, &known.caller.scope);
+        let digest = PlanTable::digest(&known.caller.scope, &known.head, &body);
+        let known_plan = known.live.plans.get(&digest);
+        let is_new = known_plan.is_none();
+        let plan = known_plan.map_or_else(|| known.plan(endpoint, &body, directives), Ok);
         let mut asked = AskedRequest {
             endpoint,
             scope: known.caller.scope.clone(),
@@ -291,7 +287,7 @@ impl Gateway {
             plan: None,
         };
         let plan = match plan {
-            Ok(plan) => Arc::new(plan),
+            Ok(plan) => plan,
             Err(BypassReason { text, model }) => {
                 facts.model = model.filter(|model| !model.is_empty());
                 facts.asked = Some(asked);
@@ -311,6 +307,9 @@ impl Gateway {
             return self.answer_batch(&live, batch, known.into_outgoing(body), may_spend).await;
         }
         if let Some(served) = self.look_up(&plan).await {
+            if is_new {
+                known.live.plans.insert(digest, &plan, body.len());
+            }
             return Ok(recorded_response(&known.live, served));
         }
         if plan.directives.mode != CacheMode::OnlyIfCached {
@@ -458,6 +457,24 @@ impl KnownRequest {
     fn agent(&self) -> String {
         let name = self.head.headers.get(AGENT_HEADER).and_then(|value| value.to_str().ok());
         name.unwrap_or_default().to_owned()
+    }
+
+    fn plan(
+        &self,
+        endpoint: ApiEndpoint,
+        body: &Bytes,
+        directives: CacheDirectives,
+    ) -> Result<Arc<CachePlan>, BypassReason> {
+        let request = ApiRequest {
+            endpoint,
+            upstream: &self.upstream.settings,
+            method: &self.head.method,
+            path: self.path.path(),
+            query: self.path.query(),
+            headers: &self.head.headers,
+            body,
+        };
+        CachePlan::of(&request, directives, &self.live.settings, &self.caller.scope).map(Arc::new)
     }
 
     fn into_outgoing(self, body: Bytes) -> OutgoingRequest {

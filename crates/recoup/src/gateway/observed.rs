@@ -30,6 +30,7 @@ use super::prompt_cache::PromptOutline;
 use super::recording::is_event_stream;
 use super::report::{CacheReport, CacheStatus};
 use super::request_log::{LoggedRequest, request_log};
+use super::stream_limit::note_polled;
 use super::traces::{TraceExporter, TraceFacts};
 
 /// Requests that wait to be logged, and the bytes of their bodies; more are dropped.
@@ -413,7 +414,9 @@ impl Body for ObservedBody {
         if let Some(error) = self.error.take() {
             return Poll::Ready(Some(Err(error)));
         }
-        match Pin::new(&mut self.body).poll_frame(context) {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        note_polled(&polled);
+        match polled {
             Poll::Ready(Some(Err(error))) => {
                 // hyper drops what it has not sent yet. If there is nothing to poll, it sends it.
                 self.error = Some(error);

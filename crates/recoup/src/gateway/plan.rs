@@ -1,11 +1,14 @@
 //! The plan of a request: may it be cached, under which key, and for how long?
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::Method;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use recoup_core::base::digest::encode_hex;
+use hyper::http::request::Parts;
+use moka::sync::Cache as PlanCache;
+use recoup_core::base::digest::{Sha256Digest, Sha256Hasher, encode_hex};
 use recoup_core::cache::{CacheMode, LookupRequest, PathContext, Ttl, WaitPolicy};
 use recoup_core::entry::{Draft, ProducerIdentity, ProductionCost};
 use recoup_core::key::model_request::{ModelRequestBody, ModelRequestRecipe};
@@ -24,6 +27,11 @@ const KEY_HEADERS: [&str; 4] =
 const BETA_HEADER: &str = "anthropic-beta";
 /// Parameters of the query that do not change the answer.
 const IGNORED_QUERY: &str = "beta";
+
+/// Most bytes of plans that are remembered, by the length of their requests.
+const MAX_PLAN_BYTES: u64 = 32 << 20;
+/// Size of a plan beside its request's text.
+const PLAN_OVERHEAD: usize = 4096;
 
 /// Tag of all entries of the gateway.
 pub(super) const GATEWAY_TAG: &str = "gateway";
@@ -65,6 +73,59 @@ pub(super) struct CachePlan {
     pub(super) directives: CacheDirectives,
     pub(super) rule: GatewayCacheRule,
     paths: PathContext,
+}
+
+/// Plans of requests that were answered from the cache: the same request, byte for byte, has the same plan,
+/// as long as the settings are the same. So this lives and dies with them.
+#[derive(Debug)]
+pub(super) struct PlanTable {
+    plans: PlanCache<Sha256Digest, (Arc<CachePlan>, u32)>,
+}
+
+impl Default for PlanTable {
+    fn default() -> Self {
+        let plans = PlanCache::builder()
+            .max_capacity(MAX_PLAN_BYTES)
+            .weigher(|_, (_, bytes): &(Arc<CachePlan>, u32)| *bytes)
+            .build();
+        Self { plans }
+    }
+}
+
+impl PlanTable {
+    /// Digest of everything that a plan is made of, apart from the settings. No header is left out, so
+    /// that none that counts can be.
+    pub(super) fn digest(scope: &Scope, head: &Parts, body: &[u8]) -> Sha256Digest {
+        let mut text = Vec::with_capacity(1024);
+        let mut add = |part: &[u8]| {
+            text.extend_from_slice(&(part.len() as u64).to_be_bytes());
+            text.extend_from_slice(part);
+        };
+        add(scope.as_str().as_bytes());
+        add(head.method.as_str().as_bytes());
+        add(head.uri.path_and_query().map_or("", |it| it.as_str()).as_bytes());
+        for (name, value) in &head.headers {
+            add(name.as_str().as_bytes());
+            add(value.as_bytes());
+        }
+        let mut hasher = Sha256Hasher::new();
+        // Their length separates them from the body.
+        hasher.update(&(text.len() as u64).to_be_bytes());
+        hasher.update(&text);
+        hasher.update(body);
+        hasher.finish()
+    }
+
+    pub(super) fn get(&self, digest: &Sha256Digest) -> Option<Arc<CachePlan>> {
+        self.plans.get(digest).map(|(plan, _)| plan)
+    }
+
+    /// Remembers the plan of a request with a body of that length.
+    pub(super) fn insert(&self, digest: Sha256Digest, plan: &Arc<CachePlan>, length: usize) {
+        // The text is in the recipe, and in the previews of its parts.
+        let bytes = length.saturating_mul(2).saturating_add(PLAN_OVERHEAD);
+        self.plans.insert(digest, (Arc::clone(plan), u32::try_from(bytes).unwrap_or(u32::MAX)));
+    }
 }
 
 /// Reason why a request passes by the cache.

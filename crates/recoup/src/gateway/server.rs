@@ -14,7 +14,7 @@ use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use parking_lot::Mutex;
@@ -32,6 +32,7 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::status::{ReloadStatus, ServerFacts};
+use super::stream_limit::StreamExecutor;
 use super::{Gateway, GatewayLimits, LiveSettings};
 use crate::config::{GatewaySettings, PriceTable};
 use crate::llm::ApiKey;
@@ -225,7 +226,8 @@ impl ClientConnection {
         limits: &GatewayLimits,
         watcher: hyper_util::server::graceful::Watcher,
     ) {
-        let mut builder = auto::Builder::new(TokioExecutor::new());
+        let patience = limits.client_timeout;
+        let mut builder = auto::Builder::new(StreamExecutor { patience });
         builder
             .http1()
             .preserve_header_case(true)
