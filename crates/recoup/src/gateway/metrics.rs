@@ -49,7 +49,13 @@ impl GatewayMetrics {
     }
 
     /// Counts a request that has ended.
-    pub(super) fn count(&self, facts: &RequestFacts, report: &CacheReport, status: u16, seconds: f64) {
+    pub(super) fn count(
+        &self,
+        facts: &RequestFacts,
+        report: &CacheReport,
+        status: u16,
+        seconds: f64,
+    ) {
         let outcome = report.status.as_str();
         let mut counts = self.counts.lock();
         let upstream = facts.upstream.clone().unwrap_or_default();

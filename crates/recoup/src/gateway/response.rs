@@ -65,7 +65,9 @@ pub(super) fn translate(
 }
 
 /// Answer of a reader of a shared response.
-pub(super) async fn shared_answer(reader: SharedReader) -> Result<Response<AnswerBody>, GatewayRefusal> {
+pub(super) async fn shared_answer(
+    reader: SharedReader,
+) -> Result<Response<AnswerBody>, GatewayRefusal> {
     let head = reader.head().await?;
     let is_raw = reader.is_raw();
     let mut response = Response::new(AnswerBody::Shared(reader));

@@ -19,8 +19,8 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use super::body::AnswerBody;
-use super::tenants::TOKEN_HEADER;
 use super::response::plain_answer;
+use super::tenants::TOKEN_HEADER;
 use super::{Gateway, LiveSettings};
 use crate::config::{GatewayCacheRule, GatewaySettings, env};
 use crate::http::{ProxySettings, client_builder, client_error, read_body, root_cause};
