@@ -1,4 +1,4 @@
-//! Text that other programs wrote: shortened for messages, and decoded from base64.
+//! Text that other programs wrote: shortened for messages; bytes as base64, and back.
 
 use std::borrow::Cow;
 
@@ -10,9 +10,24 @@ pub fn shorten_text(text: &str, max: usize) -> Cow<'_, str> {
     }
 }
 
+/// Encodes bytes in base64, with padding.
+pub fn encode_base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let at = |place: usize| u32::from(chunk.get(place).copied().unwrap_or(0));
+        let bits = at(0) << 16 | at(1) << 8 | at(2);
+        for place in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * place) & 63) as usize];
+            text.push(if place > chunk.len() { '=' } else { char::from(digit) });
+        }
+    }
+    text
+}
+
 /// Decodes base64 in either alphabet into at most `most` bytes; `None` if it is not base64. Just
 /// enough to look inside a token or a report.
-pub(crate) fn decode_base64(text: &[u8], most: usize) -> Option<Vec<u8>> {
+pub fn decode_base64(text: &[u8], most: usize) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
         b'a'..=b'z' => Some(byte - b'a' + 26),

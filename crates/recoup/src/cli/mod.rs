@@ -138,8 +138,8 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
     (
         "Never pay twice",
         &[
-            "exec", "run", "agents", "gateway", "cache", "explain", "stats", "watch", "condense",
-            "early-exit",
+            "exec", "run", "agents", "gateway", "cassette", "cache", "explain", "stats", "watch",
+            "condense", "early-exit",
         ],
     ),
     ("Never say it twice", &["memory", "pause", "resume", "judge", "trust"]),

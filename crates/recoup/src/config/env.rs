@@ -232,6 +232,29 @@ pub(crate) fn api_key(name: &str) -> Result<Option<ApiKey>> {
     key.map(Some).ok_or_else(wrong)
 }
 
+/// Variables for a command whose model APIs are at `url`. A replay needs no keys, but SDKs do not start without.
+pub(crate) fn api_variables(url: &str, is_replay: bool) -> Vec<(&'static str, OsString)> {
+    let mut variables = vec![
+        (ANTHROPIC_BASE_URL.name, url.into()),
+        (OPENAI_BASE_URL.name, format!("{url}/v1").into()),
+    ];
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    for key in [ANTHROPIC_API_KEY.name, OPENAI_API_KEY.name] {
+        if is_replay && !is_set(key) {
+            variables.push((key, "replayed".into()));
+        }
+    }
+    // A proxy for the network does not know this machine's address.
+    for name in [NO_PROXY.name, "no_proxy"] {
+        let mut except = std::env::var_os(name).unwrap_or_default();
+        if name == NO_PROXY.name || !except.is_empty() {
+            except.push(if except.is_empty() { "127.0.0.1" } else { ",127.0.0.1" });
+            variables.push((name, except));
+        }
+    }
+    variables
+}
+
 /// The token of the gateway for callers without a tenant of their own.
 pub(crate) fn gateway_token() -> Result<Option<String>> {
     text(&GATEWAY_TOKEN)

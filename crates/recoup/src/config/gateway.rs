@@ -163,6 +163,24 @@ impl GatewaySettings {
     }
 }
 
+impl GatewaySettings {
+    /// Settings for a replay, which asks nobody: without keys, tokens, budgets and logs, and with these upstreams.
+    pub(crate) fn for_replay(&mut self, upstreams: &[(String, ModelProvider)]) {
+        self.tenants.clear();
+        self.budget = DailyBudget::default();
+        self.logs = GatewayLogs { access: false, requests: false };
+        self.traces = None;
+        for upstream in &mut self.upstreams {
+            upstream.key_env = None;
+        }
+        for (name, api) in upstreams {
+            if self.upstreams.iter().all(|it| it.name != *name) {
+                self.upstreams.push(UpstreamSettings::new(name, *api, api.default_url()));
+            }
+        }
+    }
+}
+
 impl UpstreamSettings {
     /// The API of a provider at its own address.
     fn built_in(api: ModelProvider) -> Self {

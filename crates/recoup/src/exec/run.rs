@@ -1,5 +1,6 @@
 //! Runs a command: forwards and records its output, forwards signals, and returns how it ended.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
@@ -152,6 +153,26 @@ impl CommandRun<'_> {
 
     fn record(&self) -> Option<OutputRecording> {
         self.limit.map(|limit| OutputRecording::new(limit, self.streams_merged))
+    }
+}
+
+/// Runs a program with our own streams and these variables, and forwards signals to it.
+pub(crate) fn run_attached(
+    program: &ResolvedProgram,
+    variables: &[(&'static str, OsString)],
+    reporter: &dyn ExecReporter,
+) -> Result<CommandEnd> {
+    // Before it starts, so that it misses none.
+    let mut signals = SignalReceiver::listen(false)?;
+    let started = program.start(|mut command| command.envs(variables.iter().cloned()).spawn());
+    match started {
+        Ok(child) => {
+            let watch = CommandWatch::new(child, &mut signals, Vec::new(), None, None);
+            watch.run_to_end().map(|(end, _)| end)
+        }
+        Err(error) => {
+            StartError::Missing(ProgramError::not_started(&program.name, &error)).into_end(reporter)
+        }
     }
 }
 

@@ -10,17 +10,21 @@
 mod assemble;
 mod body;
 mod budgets;
+mod cassette_replay;
 mod decoder;
 mod directives;
 mod embeddings;
 mod endpoint;
+mod exchanges;
 mod explained;
 mod flight;
+mod known_request;
 mod metrics;
 mod observed;
 mod plan;
 mod prompt_cache;
 mod purge;
+mod recorder;
 mod recording;
 mod refusal;
 mod report;
@@ -40,11 +44,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use http_body_util::BodyExt as _;
+use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{HeaderName, HeaderValue};
-use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use moka::sync::Cache as RecentIds;
 use parking_lot::RwLock;
@@ -54,7 +56,7 @@ use recoup_core::entry::{Body, Entry};
 use recoup_core::key::{EntryId, Key};
 use recoup_core::{Error, Result};
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use crate::config::{GatewayLimits, GatewaySettings, PriceTable, env};
 use crate::llm::ApiKey;
@@ -63,26 +65,29 @@ use budgets::SpendTable;
 use directives::CacheDirectives;
 use embeddings::EmbeddingBatch;
 use endpoint::ApiEndpoint;
-use flight::{FlightSeat, FlightTable, OutgoingRequest};
+use flight::{FlightSeat, FlightTable};
+use known_request::KnownRequest;
 use metrics::GatewayMetrics;
 use observed::{AskedRequest, ObservedBody, RequestFacts, RequestObserver};
-use plan::{ApiRequest, BypassReason, CachePlan, PlanTable};
+use plan::{BypassReason, CachePlan, PlanTable};
 use recording::RecordedAnswer;
 use refusal::GatewayRefusal;
 use report::{CacheReport, CacheStatus};
 use response::{
     ServedAnswer, passed_answer, plain_answer, recorded_response, shared_answer, translate,
 };
-use route::RoutedPath;
 use shared_response::SharedResponse;
 use status::{STATUS_PATH, ServerFacts};
-use tenants::{GatewayCaller, RateTable, TenantTable};
+use tenants::{RateTable, TenantTable};
 use traces::{TraceExporter, TraceParent};
 use upstream::{Upstream, UpstreamBody};
 
+pub(crate) use cassette_replay::{CassetteReplay, ReplaySummary};
+pub(crate) use exchanges::{ExchangeIdentity, first_words, readable_answer};
 pub(crate) use explained::DescribedRequest;
 pub(crate) use prompt_cache::PromptCacheMiss;
 pub(crate) use purge::PurgeRequest;
+pub(crate) use recorder::ExchangeRecorder;
 pub(crate) use request_log::{LoggedRequest, RequestHistory};
 pub(crate) use server::{GatewaySetup, serve};
 pub(crate) use status::{GatewayStatus, RuleStatus, StatusQuery};
@@ -113,6 +118,15 @@ pub(crate) struct Gateway {
     spend: Arc<SpendTable>,
     observer: Arc<RequestObserver>,
     server: ServerFacts,
+    cassette: CassetteMode,
+}
+
+/// Use of a cassette.
+#[derive(Debug, Clone)]
+pub(crate) enum CassetteMode {
+    Off,
+    Record(Arc<ExchangeRecorder>),
+    Replay(Arc<CassetteReplay>),
 }
 
 /// Everything that a reload replaces.
@@ -149,15 +163,6 @@ impl LiveSettings {
     }
 }
 
-/// A request with what is known about it.
-struct KnownRequest {
-    live: Arc<LiveSettings>,
-    caller: GatewayCaller,
-    upstream: Arc<Upstream>,
-    path: RoutedPath,
-    head: Parts,
-}
-
 impl Gateway {
     /// A gateway that keeps its logs and counts below `home`, and counts errors of its store in
     /// `store_errors`.
@@ -167,6 +172,7 @@ impl Gateway {
         home: &Path,
         store_errors: &Arc<AtomicU64>,
         server: ServerFacts,
+        cassette: CassetteMode,
     ) -> Result<Self> {
         let spend = Arc::new(SpendTable::open(home, cache.clock().now()));
         let metrics = Arc::new(GatewayMetrics::new(store_errors));
@@ -179,6 +185,7 @@ impl Gateway {
             observer: Arc::new(observer),
             spend,
             server,
+            cassette,
             live: RwLock::new(Arc::new(live)),
             flights: FlightTable::default(),
             recent: RecentIds::builder().max_capacity(MOST_RECENT).time_to_live(RECENT).build(),
@@ -197,7 +204,13 @@ impl Gateway {
         };
         let mut response = match self.dispatch(request, &mut facts).await {
             Ok(response) => response,
-            Err(refusal) => refusal.into_response(),
+            Err(refusal) => {
+                if let Some(awaited) = facts.awaited.take() {
+                    // Not what the API says, and gone when it can be reached.
+                    awaited.omit(&format!("the gateway itself answered: {}", refusal.message()));
+                }
+                refusal.into_response()
+            }
         };
         let report = response.extensions_mut().remove::<CacheReport>();
         let report = report.unwrap_or_else(|| {
@@ -247,11 +260,31 @@ impl Gateway {
         let known = KnownRequest { live, caller, upstream, path, head };
         let api = known.upstream.settings.api;
         let endpoint = ApiEndpoint::of(api, &known.head.method, known.path.path());
-        let endpoint = endpoint.filter(|_| !upstream::is_websocket(&known.head.headers));
-        let Some(endpoint) = endpoint else {
-            let body = ClientBody { begun: None, rest: body };
+        let is_upgrade = upstream::is_websocket(&known.head.headers);
+        if let CassetteMode::Replay(replay) = &self.cassette {
+            return known.replay(replay, body, is_upgrade).await;
+        }
+        let Some(endpoint) = endpoint.filter(|_| !is_upgrade) else {
             let reason = "not an endpoint whose answers are cached";
-            return known.pass_through(UpstreamBody::Right(body), reason).await;
+            let body = match &self.cassette {
+                CassetteMode::Record(recorder) if is_upgrade => {
+                    let request = known.exchange_request(&Bytes::new());
+                    recorder.omit(&request, "upgraded connections are not recorded");
+                    UpstreamBody::Right(ClientBody { begun: None, rest: body })
+                }
+                CassetteMode::Record(_) => match known.read_body(body).await? {
+                    Ok(body) => {
+                        self.await_exchange(&known, &body, facts);
+                        UpstreamBody::Left(body.into())
+                    }
+                    Err(unread) => {
+                        self.omit_large(&known);
+                        UpstreamBody::Right(unread)
+                    }
+                },
+                _ => UpstreamBody::Right(ClientBody { begun: None, rest: body }),
+            };
+            return known.pass_through(body, reason).await;
         };
         self.answer_api(known, endpoint, body, facts).await
     }
@@ -266,14 +299,15 @@ impl Gateway {
     ) -> Result<Response<AnswerBody>, GatewayRefusal> {
         let directives = CacheDirectives::read(&known.head.headers)
             .map_err(|message| GatewayRefusal::new(StatusCode::BAD_REQUEST, message))?;
-        let limits = &known.live.settings.limits;
-        let body = match read_whole(body, limits.request_bytes, limits.client_timeout).await? {
+        let body = match known.read_body(body).await? {
             Ok(body) => body,
             Err(unread) => {
+                self.omit_large(&known);
                 let reason = "the request is larger than gateway.max_request_mb";
                 return known.pass_through(UpstreamBody::Right(unread), reason).await;
             }
         };
+        self.await_exchange(&known, &body, facts);
         let digest = PlanTable::digest(&known.caller.scope, &known.head, &body);
         let known_plan = known.live.plans.get(&digest);
         let is_new = known_plan.is_none();
@@ -321,6 +355,22 @@ impl Gateway {
                 known.pass_through(UpstreamBody::Left(body.into()), "no-cache and no-store").await
             }
             _ => self.fly(known, plan, body).await,
+        }
+    }
+
+    /// Begins to record an exchange, if there is a recording.
+    fn await_exchange(&self, known: &KnownRequest, body: &Bytes, facts: &mut RequestFacts) {
+        if let CassetteMode::Record(recorder) = &self.cassette {
+            let (request, headers) = (known.exchange_request(body), &known.head.headers);
+            let limit = known.live.settings.limits.answer_bytes;
+            facts.awaited = Some(recorder.await_answer(request, headers, limit));
+        }
+    }
+
+    fn omit_large(&self, known: &KnownRequest) {
+        if let CassetteMode::Record(recorder) = &self.cassette {
+            let request = known.exchange_request(&Bytes::new());
+            recorder.omit(&request, "the request is larger than gateway.max_request_mb");
         }
     }
 
@@ -452,105 +502,10 @@ impl Gateway {
     }
 }
 
-impl KnownRequest {
-    /// Name of the sub-agent that asks, as Claude Code sends it; empty if it is none.
-    fn agent(&self) -> String {
-        let name = self.head.headers.get(AGENT_HEADER).and_then(|value| value.to_str().ok());
-        name.unwrap_or_default().to_owned()
-    }
-
-    fn plan(
-        &self,
-        endpoint: ApiEndpoint,
-        body: &Bytes,
-        directives: CacheDirectives,
-    ) -> Result<Arc<CachePlan>, BypassReason> {
-        let request = ApiRequest {
-            endpoint,
-            upstream: &self.upstream.settings,
-            method: &self.head.method,
-            path: self.path.path(),
-            query: self.path.query(),
-            headers: &self.head.headers,
-            body,
-        };
-        CachePlan::of(&request, directives, &self.live.settings, &self.caller.scope).map(Arc::new)
-    }
-
-    fn into_outgoing(self, body: Bytes) -> OutgoingRequest {
-        OutgoingRequest {
-            upstream: self.upstream,
-            head: Arc::new(self.head),
-            path_and_query: self.path.into_string(),
-            body,
-            sends_gateway_key: self.caller.sends_gateway_key,
-        }
-    }
-
-    /// Passes the request and its answer through.
-    async fn pass_through(
-        mut self,
-        body: UpstreamBody,
-        reason: &str,
-    ) -> Result<Response<AnswerBody>, GatewayRefusal> {
-        let upgrade = self.head.extensions.remove::<hyper::upgrade::OnUpgrade>();
-        let place = self.head.extensions.remove();
-        let path = self.path.into_string();
-        let upstream = &self.upstream;
-        let asked = Instant::now();
-        let sent = upstream.send(&self.head, &path, body, self.caller.sends_gateway_key).await;
-        let mut response = sent?;
-        let report = CacheReport::unserved(CacheStatus::Bypass, None, reason).asked_at(asked);
-        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-            let theirs = hyper::upgrade::on(&mut response);
-            if let Some(ours) = upgrade {
-                tokio::spawn(server::join_upgraded(ours, theirs, place));
-            }
-            let (mut head, _) = response.into_parts();
-            head.extensions.insert(report);
-            return Ok(Response::from_parts(head, AnswerBody::Whole(None)));
-        }
-        Ok(passed_answer(response, report, upstream.settings.idle_timeout))
-    }
-}
-
 /// Reads an entry; none if it is damaged or of a later version.
 fn read_entry(entry: &Entry) -> Option<RecordedAnswer> {
     match entry.body() {
         Body::Whole(bytes) => RecordedAnswer::from_bytes(bytes),
         large @ Body::Large(_) => RecordedAnswer::from_bytes(&large.to_bytes().ok()?),
     }
-}
-
-/// Reads a body whole. One that is larger than the limit is handed back, with what was read of it.
-async fn read_whole(
-    mut body: Incoming,
-    limit: usize,
-    patience: Duration,
-) -> Result<Result<Bytes, ClientBody>, GatewayRefusal> {
-    let broken = |message| GatewayRefusal::new(StatusCode::BAD_REQUEST, message);
-    let mut first = Bytes::new();
-    let mut all = BytesMut::new();
-    loop {
-        let frame = timeout(patience, body.frame()).await.map_err(|_| {
-            GatewayRefusal::new(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time")
-        })?;
-        let Some(frame) = frame else { break };
-        let Ok(data) = frame.map_err(|_| broken("the request was cut off"))?.into_data() else {
-            continue;
-        };
-        if first.is_empty() && all.is_empty() {
-            first = data;
-        } else {
-            if all.is_empty() {
-                all.extend_from_slice(&first);
-            }
-            all.extend_from_slice(&data);
-        }
-        if first.len().max(all.len()) > limit {
-            let begun = Some(if all.is_empty() { first } else { all.freeze() });
-            return Ok(Err(ClientBody { begun, rest: body }));
-        }
-    }
-    Ok(Ok(if all.is_empty() { first } else { all.freeze() }))
 }

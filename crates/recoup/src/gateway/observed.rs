@@ -27,6 +27,7 @@ use super::endpoint::{AnswerTokens, ApiEndpoint};
 use super::metrics::GatewayMetrics;
 use super::plan::CachePlan;
 use super::prompt_cache::PromptOutline;
+use super::recorder::{AnswerCopy, AwaitedExchange};
 use super::recording::is_event_stream;
 use super::report::{CacheReport, CacheStatus};
 use super::request_log::{LoggedRequest, request_log};
@@ -66,6 +67,9 @@ pub(super) struct RequestFacts {
     /// The request itself, where it is known what it asks for.
     #[serde(skip)]
     pub(super) asked: Option<AskedRequest>,
+    /// The exchange that is recorded.
+    #[serde(skip)]
+    pub(super) awaited: Option<AwaitedExchange>,
 }
 
 /// A request to an endpoint that is known.
@@ -338,6 +342,7 @@ struct ResponseRecord {
     first: Instant,
     bytes: u64,
     tap: Option<AnswerTap>,
+    copy: Option<AnswerCopy>,
 }
 
 /// An answer's body that is observed until it ends, or until its client goes away.
@@ -354,7 +359,7 @@ impl ObservedBody {
     pub(super) fn observe(
         response: hyper::Response<AnswerBody>,
         observer: &Arc<RequestObserver>,
-        facts: RequestFacts,
+        mut facts: RequestFacts,
         report: CacheReport,
         started: Instant,
     ) -> hyper::Response<Self> {
@@ -362,6 +367,7 @@ impl ObservedBody {
         let record = ResponseRecord {
             observer: Arc::clone(observer),
             tap: AnswerTap::of(&facts, &report, &response),
+            copy: facts.awaited.take().map(|awaited| AnswerCopy::new(awaited, &response)),
             facts,
             report: Some(report),
             status: response.status().as_u16(),
@@ -374,7 +380,10 @@ impl ObservedBody {
 }
 
 impl ResponseRecord {
-    fn take_piece(&mut self, data: &[u8]) {
+    fn take_piece(&mut self, data: &Bytes, is_last: bool) {
+        if let Some(copy) = &mut self.copy {
+            copy.push(data, is_last);
+        }
         self.bytes += data.len() as u64;
         if self.tap.as_mut().is_some_and(|tap| !tap.push(data)) {
             self.tap = None;
@@ -425,9 +434,16 @@ impl Body for ObservedBody {
             }
             Poll::Ready(Some(Ok(frame))) => {
                 if let Some(data) = frame.data_ref() {
-                    self.record.take_piece(data);
+                    let is_last = self.body.is_end_stream();
+                    self.record.take_piece(data, is_last);
                 }
                 Poll::Ready(Some(Ok(frame)))
+            }
+            Poll::Ready(None) => {
+                if let Some(copy) = &mut self.record.copy {
+                    copy.end();
+                }
+                Poll::Ready(None)
             }
             other => other,
         }

@@ -257,6 +257,17 @@ impl CachePlan {
     }
 }
 
+/// The path with the parameters that count.
+pub(super) fn key_path(path: &str, query: Option<&str>) -> String {
+    let query = query.unwrap_or_default().split('&');
+    let query: Vec<&str> =
+        query.filter(|it| !it.is_empty() && it.split('=').next() != Some(IGNORED_QUERY)).collect();
+    match query.len() {
+        0 => path.to_owned(),
+        _ => format!("{path}?{}", query.join("&")),
+    }
+}
+
 /// The body as an object; an empty one for a request without a body.
 fn read_body(request: &ApiRequest<'_>) -> Result<Map<String, Value>, &'static str> {
     if request.endpoint == ApiEndpoint::Models {
@@ -279,14 +290,7 @@ impl ApiRequest<'_> {
             let text = std::str::from_utf8(self.body).unwrap_or_default();
             ModelRequestBody::read(text, &settings.normalisers)?
         };
-        let query = self.query.unwrap_or_default().split('&');
-        let query: Vec<&str> = query
-            .filter(|it| !it.is_empty() && it.split('=').next() != Some(IGNORED_QUERY))
-            .collect();
-        let path = match query.len() {
-            0 => self.path.to_owned(),
-            _ => format!("{}?{}", self.path, query.join("&")),
-        };
+        let path = key_path(self.path, self.query);
         Ok(ModelRequestRecipe {
             upstream: format!("{} {}", self.upstream.name, self.upstream.url),
             method: self.method.as_str().to_owned(),
@@ -297,7 +301,7 @@ impl ApiRequest<'_> {
     }
 
     /// The headers that count, as the upstream gets them.
-    fn key_headers(&self, more: &[String]) -> BTreeMap<String, String> {
+    pub(super) fn key_headers(&self, more: &[String]) -> BTreeMap<String, String> {
         let names = KEY_HEADERS.into_iter().chain(more.iter().map(String::as_str));
         let sent = names.filter_map(|name| {
             if let Some(changed) = self.upstream.headers.get(name) {

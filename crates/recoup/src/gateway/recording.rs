@@ -9,6 +9,8 @@ use bytes::Bytes;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 
+use super::upstream::is_connection_header;
+
 /// Version of the format.
 const VERSION: u32 = 1;
 
@@ -94,6 +96,29 @@ pub(super) fn is_event_stream(headers: &HeaderMap) -> bool {
 pub(super) fn kept_headers(headers: &HeaderMap) -> HeaderMap {
     let kept = headers.iter().filter(|(name, _)| is_kept(name));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Headers that make recordings differ although the answers are the same, or that name an account.
+const VOLATILE_HEADERS: [&str; 14] = [
+    "request-id", "x-request-id", "cf-ray", "cf-cache-status", "report-to", "nel", "server-timing",
+    "traceresponse", "openai-processing-ms", "openai-organization", "openai-project",
+    "anthropic-organization-id", "x-envoy-upstream-service-time", "x-cloud-trace-context",
+];
+
+/// Kept headers for a cassette, by name.
+pub(super) fn cassette_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    let kept = headers.iter().filter(|(name, _)| {
+        is_kept(name)
+            && !VOLATILE_HEADERS.contains(&name.as_str())
+            && !is_connection_header(name, headers)
+    });
+    let text = |(name, value): (&HeaderName, &HeaderValue)| {
+        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    };
+    let mut kept: Vec<(String, String)> = kept.filter_map(text).collect();
+    // Stable: a header that occurs twice keeps its order.
+    kept.sort_by(|a, b| a.0.cmp(&b.0));
+    kept
 }
 
 fn is_kept(name: &HeaderName) -> bool {

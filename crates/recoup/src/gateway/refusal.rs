@@ -31,6 +31,17 @@ impl GatewayRefusal {
         Self { report, ..Self::new(StatusCode::GATEWAY_TIMEOUT, "there is no cached answer") }
     }
 
+    /// A replay has no recording of the request.
+    pub(super) fn not_recorded(message: String) -> Self {
+        let reason = "not in the cassette";
+        let report = Some(Box::new(CacheReport::unserved(CacheStatus::Miss, None, reason)));
+        Self { report, ..Self::new(StatusCode::FAILED_DEPENDENCY, message) }
+    }
+
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Adds the seconds after which another attempt makes sense.
     pub(super) fn retry_after(self, seconds: i64) -> Self {
         Self { retry_after: Some(seconds), ..self }

@@ -26,14 +26,14 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::status::{ReloadStatus, ServerFacts};
 use super::stream_limit::StreamExecutor;
-use super::{Gateway, GatewayLimits, LiveSettings};
+use super::{CassetteMode, Gateway, GatewayLimits, LiveSettings};
 use crate::config::{GatewaySettings, PriceTable};
 use crate::llm::ApiKey;
 
@@ -41,6 +41,8 @@ use crate::llm::ApiKey;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Length of what an HTTP/2 client says first.
 const PREFACE_LEN: usize = 24;
+/// Longest time for open answers after the one has ended for whom it serves.
+const STOP_DRAIN: Duration = Duration::from_secs(5);
 /// Most bytes of a request's head.
 const MAX_HEAD_BYTES: usize = 64 << 10;
 /// Most streams of one HTTP/2 connection.
@@ -63,6 +65,7 @@ pub(crate) struct GatewaySetup<'a> {
     pub(crate) fingerprint_key: Vec<u8>,
     /// API key in a variable.
     pub(crate) key_of: &'a (dyn Fn(&str) -> Result<Option<ApiKey>> + Sync),
+    pub(crate) cassette: CassetteMode,
     /// Loads the settings anew.
     pub(crate) reload: &'a (dyn Fn() -> Result<(GatewaySettings, PriceTable)> + Sync),
     /// Tells a person what happened.
@@ -75,33 +78,39 @@ impl std::fmt::Debug for GatewaySetup<'_> {
     }
 }
 
-/// Serves until the process is told to stop; calls `ready` with the URL.
+/// Serves until the process is told to stop, or until `stop` if there is one: then signals are somebody else's.
+/// Calls `ready` with the URL.
 pub(crate) fn serve(
     setup: &GatewaySetup<'_>,
+    stop: Option<oneshot::Receiver<()>>,
     ready: impl FnOnce(&str) -> Result<()>,
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .with_context(|| "starting the gateway".to_owned())?;
-    let ended = runtime.block_on(run(setup, ready));
+    let ended = runtime.block_on(run(setup, stop, ready));
     setup.cache.flush_events();
     // Threads that wait for a store must not keep the process alive.
     runtime.shutdown_background();
     ended
 }
 
-async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -> Result<()> {
+async fn run(
+    setup: &GatewaySetup<'_>,
+    stop: Option<oneshot::Receiver<()>>,
+    ready: impl FnOnce(&str) -> Result<()>,
+) -> Result<()> {
     let GatewaySetup { cache, settings, prices, fingerprint_key, key_of, home, .. } = setup;
     let live = LiveSettings::new(settings.clone(), prices.clone(), fingerprint_key, key_of)?;
     let tls = settings.tls.as_ref().map(|(chain, key)| acceptor(chain, key)).transpose()?;
     let listening = || format!("cannot listen on {}", settings.listen);
     let listener = TcpListener::bind(settings.listen).await.with_context(listening)?;
     let address = listener.local_addr().with_context(listening)?;
-    let signals = || "cannot receive signals".to_owned();
-    let mut interrupt = signal(SignalKind::interrupt()).with_context(signals)?;
-    let mut terminate = signal(SignalKind::terminate()).with_context(signals)?;
-    let mut hangup = signal(SignalKind::hangup()).with_context(signals)?;
+    let mut ends = match stop {
+        Some(stop) => ServeEnds::Stop(stop),
+        None => ServeEnds::signals()?,
+    };
     let url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
     let places = Arc::new(Semaphore::new(settings.limits.connections));
     let facts = ServerFacts {
@@ -112,19 +121,21 @@ async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -
         max_connections: settings.limits.connections,
         last_reload: Mutex::default(),
     };
-    let gateway = Gateway::new(cache.clone(), live, home, &setup.store_errors, facts)?;
+    let cassette = setup.cassette.clone();
+    let gateway = Gateway::new(cache.clone(), live, home, &setup.store_errors, facts, cassette)?;
     let gateway = Arc::new(gateway);
     ready(&url)?;
     let open = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = interrupt.recv() => break,
-            _ = terminate.recv() => break,
-            _ = hangup.recv() => {
-                gateway.reload(setup);
-                continue;
-            }
+            wish = ends.next() => match wish {
+                ServerWish::End => break,
+                ServerWish::Reload => {
+                    gateway.reload(setup);
+                    continue;
+                }
+            },
         };
         let Ok((stream, _)) = accepted else {
             sleep(ACCEPT_PAUSE).await;
@@ -142,8 +153,12 @@ async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -
         tokio::spawn(connection.serve(stream, open.watcher()));
     }
     drop(listener);
-    (setup.tell)("stopping: open answers are finished first (a second signal ends at once)");
-    let limit = gateway.live.read().settings.limits.drain_timeout;
+    let mut limit = gateway.live.read().settings.limits.drain_timeout;
+    if let ServeEnds::Stop(_) = ends {
+        limit = limit.min(STOP_DRAIN);
+    } else {
+        (setup.tell)("stopping: open answers are finished first (a second signal ends at once)");
+    }
     let drained = timeout(limit, async {
         open.shutdown().await;
         // Answers whose clients have gone are read to their end, too.
@@ -153,8 +168,7 @@ async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -
     });
     let is_drained = tokio::select! {
         drained = drained => drained.is_ok(),
-        _ = interrupt.recv() => false,
-        _ = terminate.recv() => false,
+        () = ends.second() => false,
     };
     let observer = Arc::clone(&gateway.observer);
     // Best effort: it has a limit of its own.
@@ -166,6 +180,60 @@ async fn run(setup: &GatewaySetup<'_>, ready: impl FnOnce(&str) -> Result<()>) -
         traces.flush().await;
     }
     Ok(())
+}
+
+/// Wish of somebody outside.
+enum ServerWish {
+    End,
+    Reload,
+}
+
+/// Source of wishes.
+enum ServeEnds {
+    Signals {
+        interrupt: Signal,
+        terminate: Signal,
+        hangup: Signal,
+    },
+    /// One who decides alone.
+    Stop(oneshot::Receiver<()>),
+}
+
+impl ServeEnds {
+    fn signals() -> Result<Self> {
+        let listen = |kind| signal(kind).with_context(|| "cannot receive signals".to_owned());
+        Ok(Self::Signals {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hangup: listen(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> ServerWish {
+        match self {
+            Self::Signals { interrupt, terminate, hangup } => tokio::select! {
+                _ = interrupt.recv() => ServerWish::End,
+                _ = terminate.recv() => ServerWish::End,
+                _ = hangup.recv() => ServerWish::Reload,
+            },
+            Self::Stop(stop) => {
+                // One who has gone wants the same.
+                let _ = stop.await;
+                ServerWish::End
+            }
+        }
+    }
+
+    /// Waits for a second wish to end.
+    async fn second(&mut self) {
+        match self {
+            Self::Signals { interrupt, terminate, .. } => tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            },
+            Self::Stop(_) => std::future::pending().await,
+        }
+    }
 }
 
 impl Gateway {

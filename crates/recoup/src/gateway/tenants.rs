@@ -11,6 +11,7 @@ use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::{Sha256Digest, encode_hex};
 use recoup_core::base::name::{SafeName, machine_fingerprint};
 use recoup_core::key::Scope;
+use recoup_core::secrets::SecretValues;
 use recoup_core::{Error, Result};
 use ring::hmac;
 
@@ -23,6 +24,16 @@ pub(super) const TOKEN_HEADER: &str = "recoup-token";
 const API_KEY_HEADER: &str = "x-api-key";
 /// Headers that tell one caller from another.
 const CREDENTIAL_HEADERS: [&str; 4] = ["authorization", API_KEY_HEADER, "api-key", "cookie"];
+
+/// Credentials of a request, which must not be recorded.
+pub(super) fn credentials_of(headers: &HeaderMap) -> SecretValues {
+    let names = CREDENTIAL_HEADERS.into_iter().chain([TOKEN_HEADER]);
+    let values = names.flat_map(|name| headers.get_all(name)).map(|value| {
+        let value = value.as_bytes();
+        value.strip_prefix(b"Bearer ").unwrap_or(value).to_vec()
+    });
+    SecretValues::of_values(values)
+}
 
 /// The callers that are let in.
 pub(super) struct TenantTable {

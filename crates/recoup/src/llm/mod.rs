@@ -25,7 +25,10 @@ use recoup_core::base::digest::Sha256Digest;
 use recoup_core::{Error, Result};
 use reqwest::Url;
 
-pub(crate) use cassette::{CalledServer, Cassette};
+pub(crate) use cassette::{
+    CalledServer, Cassette, CassetteFile, ExchangeBody, ExchangeContent, ExchangeRequest,
+    ExchangeResponse, HttpExchange, JsonTokens, RecordedExchange, describe_nearest, detect_in,
+};
 pub(crate) use chat::{
     ChatMessage, ChatReply, ChatRequest, ModelName, ModelTool, Reasoning, ReplyBlock, Sampling,
     StopReason, TokenUsage, ToolCallRequest, ToolCallResult,

@@ -2,6 +2,7 @@
 
 mod answers;
 mod callers;
+mod cassettes;
 mod flights;
 mod hostile;
 mod lifecycle;
@@ -17,7 +18,7 @@ mod traces;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -58,13 +59,13 @@ impl Gateway {
 
     /// A gateway with the settings that are there.
     pub(crate) fn resumed(home: &Home, env: &[(&str, &str)]) -> Self {
-        let mut child = home
-            .command(&["gateway", "--listen", "127.0.0.1:0"])
-            .envs(env.iter().copied())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = home.command(&["gateway", "--listen", "127.0.0.1:0"]);
+        command.envs(env.iter().copied());
+        Self::spawn(command)
+    }
+
+    fn spawn(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
         let address = url.trim().strip_prefix("http://").unwrap_or_default().to_owned();
@@ -114,9 +115,7 @@ impl Gateway {
 
     fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
-        assert!(
-            std::process::Command::new("kill").args(["-s", name, &id]).status().unwrap().success()
-        );
+        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
     }
 }
 

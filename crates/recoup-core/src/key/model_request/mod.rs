@@ -124,6 +124,11 @@ impl ModelRequestBody {
         &self.form
     }
 
+    /// The fields that count, in canonical form and in the order of their names: for lists in a stable order.
+    pub fn canonical_text(&self) -> String {
+        self.fields.iter().map(|(name, text)| format!("{name}={text}\n")).collect()
+    }
+
     /// Names of the normalisers that changed something.
     pub fn normalised(&self) -> &[&'static str] {
         &self.normalised

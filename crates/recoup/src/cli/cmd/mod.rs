@@ -2,6 +2,7 @@
 
 mod agents;
 mod cache;
+mod cassette;
 mod change_mode;
 mod complete;
 mod completions;
@@ -113,6 +114,11 @@ pub(super) enum RecoupCommand {
     /// and answers pass as they are. A request that was asked before is answered from the cache, where
     /// a duration is given.
     Gateway(gateway::GatewayArgs),
+    /// Show, check and prune recorded exchanges
+    ///
+    /// A cassette is a file that `recoup gateway --record` or `recoup run --record` has written, and that --replay
+    /// answers from.
+    Cassette(cassette::CassetteArgs),
     /// Show and check the configuration
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
@@ -184,6 +190,7 @@ impl RecoupCommand {
             Self::Resume(args) => args.run(),
             Self::Mcp(args) => args.run(),
             Self::Gateway(args) => args.run(),
+            Self::Cassette(args) => args.run(),
             Self::Config(args) => args.run(),
             Self::Key(args) => args.run(),
             Self::Trust(args) => args.run(),

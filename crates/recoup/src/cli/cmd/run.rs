@@ -242,6 +242,10 @@ impl RunArgs {
         let answered = runner.answer_prepared(&prepared);
         let omissions = cassette.iter().flat_map(|cassette| cassette.omissions());
         omissions.for_each(|omission| observer.notice(format_args!("{omission}")));
+        if let Some(cassette) = &cassette {
+            // Best effort: only `recoup cassette prune` reads it.
+            let _ = cassette.note_used(&app.settings.home);
+        }
         // A run that failed by itself would fail again with the same answers.
         let is_over =
             answered.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::Invalid);

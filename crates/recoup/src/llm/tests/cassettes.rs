@@ -244,7 +244,7 @@ fn secrets_are_not_written_even_in_pieces() {
     assert_eq!(text.lines().count(), 1, "{text}");
     let omissions = cassette.omissions();
     assert_eq!(omissions.len(), 3, "{omissions:?}");
-    assert!(omissions.iter().any(|it| it.contains("this call of files__read holds a secret")));
+    assert!(omissions.iter().any(|it| it.contains("this call of files__read: it holds a secret")));
 }
 
 #[test]
@@ -279,7 +279,10 @@ fn only_a_cassette_is_replaced_or_read() {
     ] {
         fs::write(&file, format!("{list}{wrong}\n{list}")).unwrap();
         let wrong = Cassette::replay(&file, None).unwrap_err();
-        assert!(wrong.to_string().contains("notes.txt:2: not a line of a cassette"), "{wrong}");
+        assert!(
+            wrong.to_string().contains("notes.txt:2: not an exchange of a cassette"),
+            "{wrong}"
+        );
     }
     record(&file);
     assert_eq!(fs::read_to_string(&file).unwrap(), "");
@@ -289,5 +292,5 @@ fn only_a_cassette_is_replaced_or_read() {
     assert!(newer.to_string().ends_with(":1: written by a newer recoup (format 2)"), "{newer}");
     fs::write(&file, format!("{list}{{\"v\":1,")).unwrap();
     let wrong = Cassette::replay(&file, None).unwrap_err();
-    assert!(wrong.to_string().contains("the last line is cut off"), "{wrong}");
+    assert!(wrong.to_string().contains("the last exchange is cut off"), "{wrong}");
 }

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use recoup_core::base::text::encode_base64;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
@@ -93,20 +94,6 @@ fn encode_value(text: &str) -> String {
         || bytes.iter().any(|byte| !(0x20..=0x7e).contains(byte))
         || text.starts_with("=?base64?") && text.ends_with("?=");
     if suffers { format!("=?base64?{}?=", encode_base64(bytes)) } else { text.to_owned() }
-}
-
-fn encode_base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let at = |place: usize| u32::from(chunk.get(place).copied().unwrap_or(0));
-        let bits = at(0) << 16 | at(1) << 8 | at(2);
-        for place in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * place) & 63) as usize];
-            text.push(if place > chunk.len() { '=' } else { char::from(digit) });
-        }
-    }
-    text
 }
 
 #[cfg(test)]
