@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hyper::header::{HeaderName, HeaderValue};
 use recoup_core::base::name::SafeName;
 use recoup_core::cache::Ttl;
 use recoup_core::entry::to_micro_dollars;
@@ -229,17 +230,21 @@ pub(super) fn read_gateway(node: &ConfigNode, reader: &mut NodeReader) -> Gatewa
                     None => {}
                 }
             }
-            "hosts" => settings.hosts = texts(reader, &key, node, "host names"),
+            "hosts" => {
+                settings.hosts = texts(reader, &key, node, "host names");
+                if settings.hosts.iter().any(|host| host.contains(['/', ':', ' '])) {
+                    reader.add(&key, node, "expected names such as llm.example.com, without a port");
+                }
+            }
             "tls_certificate" => certificate = reader.text(&key, node, "the path of a PEM file"),
             "tls_key" => key_file = reader.text(&key, node, "the path of a PEM file"),
             "ttl" => general.ttl = reader.ttl(&key, node),
-            "stale_while_revalidate" => general.stale = reader.ttl(&key, node),
+            "stale_while_revalidate" => general.stale = read_grace(reader, &key, node),
             "cache" => settings.rules = read_rules(&key, node, reader),
             "upstreams" => read_upstreams(&key, node, reader, &mut settings.upstreams),
             "normalise" => settings.normalisers = read_normalisers(&key, node, reader),
             "key_headers" => {
-                let names = texts(reader, &key, node, "names of headers");
-                settings.key_headers = names.iter().map(|name| name.to_lowercase()).collect();
+                settings.key_headers = header_names(reader, &key, node);
                 let is_credential = |name: &String| CREDENTIALS.contains(&name.as_str());
                 if settings.key_headers.iter().any(is_credential) {
                     reader.add(
@@ -282,6 +287,13 @@ pub(super) fn read_gateway(node: &ConfigNode, reader: &mut NodeReader) -> Gatewa
             ),
         }
     }
+    for rule in &settings.rules {
+        let is_known = |name: &String| settings.upstreams.iter().any(|it| it.name == *name);
+        if let Some(name) = rule.upstream.as_ref().filter(|name| !is_known(name)) {
+            let key = format!("{GATEWAY}.cache.upstream");
+            reader.add(&key, node, format!("there is no upstream {name:?}"));
+        }
+    }
     // Behind the others: the first that matches counts.
     settings.rules.push(general);
     match (certificate, key_file) {
@@ -320,6 +332,24 @@ fn read_collector(reader: &mut NodeReader, key: &str, node: &ConfigNode) -> Opti
     url.map(|url| url.as_str().trim_end_matches('/').to_owned())
 }
 
+/// Names of headers, in small letters.
+fn header_names(reader: &mut NodeReader, key: &str, node: &ConfigNode) -> Vec<String> {
+    let names = texts(reader, key, node, "names of headers");
+    for name in names.iter().filter(|name| HeaderName::from_bytes(name.as_bytes()).is_err()) {
+        reader.add(key, node, format!("{name:?} is not the name of a header"));
+    }
+    names.iter().map(|name| name.to_lowercase()).collect()
+}
+
+/// Time beyond the TTL.
+fn read_grace(reader: &mut NodeReader, key: &str, node: &ConfigNode) -> Option<Ttl> {
+    let grace = reader.ttl(key, node)?;
+    if grace.as_millis().is_none() && grace != Ttl::Off {
+        reader.add(key, node, "expected a duration with an end, such as 1h");
+    }
+    Some(grace)
+}
+
 fn read_megabytes(reader: &mut NodeReader, key: &str, node: &ConfigNode, bytes: &mut usize) {
     if let Some(count) = reader.count(key, node) {
         *bytes = usize::try_from(u64::from(count) << 20).unwrap_or(usize::MAX);
@@ -345,7 +375,7 @@ fn read_rules(key: &str, node: &ConfigNode, reader: &mut NodeReader) -> Vec<Gate
                 "path" => rule.path = pattern(reader, &key, node),
                 "upstream" => rule.upstream = reader.text(&key, node, "the name of an upstream"),
                 "ttl" => rule.ttl = reader.ttl(&key, node),
-                "stale_while_revalidate" => rule.stale = reader.ttl(&key, node),
+                "stale_while_revalidate" => rule.stale = read_grace(reader, &key, node),
                 "keep_truncated" => {
                     rule.keeps_truncated = reader.boolean(&key, node).unwrap_or_default();
                 }
@@ -412,13 +442,21 @@ fn read_upstreams(
                 "key_env" => upstream.key_env = variable(reader, &key, node),
                 "set_headers" => {
                     let set = reader.text_map(&key, node).unwrap_or_default();
+                    for (name, value) in &set {
+                        // The value is not repeated: it may be a key.
+                        if HeaderName::from_bytes(name.as_bytes()).is_err()
+                            || HeaderValue::from_str(value).is_err()
+                        {
+                            reader.add(&key, node, format!("{name:?} or its value is not valid"));
+                        }
+                    }
                     let set =
                         set.into_iter().map(|(name, value)| (name.to_lowercase(), Some(value)));
                     upstream.headers.extend(set);
                 }
                 "remove_headers" => {
-                    let names = texts(reader, &key, node, "names of headers");
-                    upstream.headers.extend(names.into_iter().map(|it| (it.to_lowercase(), None)));
+                    let names = header_names(reader, &key, node);
+                    upstream.headers.extend(names.into_iter().map(|name| (name, None)));
                 }
                 "connect_timeout" => {
                     set(&mut upstream.connect_timeout, reader.time_limit(&key, node));

@@ -9,6 +9,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep};
 
+use super::meter::MeteredBody;
 use super::recording::RecordedEvent;
 use super::shared_response::SharedReader;
 
@@ -125,13 +126,13 @@ fn next_piece(left: &mut Option<Bytes>) -> Option<Bytes> {
 pub(super) struct PassedBody {
     /// Bytes that were read of it before.
     begun: Option<Bytes>,
-    body: Incoming,
+    body: MeteredBody,
     silence: Duration,
     timer: Pin<Box<Sleep>>,
 }
 
 impl PassedBody {
-    pub(super) fn new(begun: Bytes, body: Incoming, silence: Duration) -> Self {
+    pub(super) fn new(begun: Bytes, body: MeteredBody, silence: Duration) -> Self {
         let timer = Box::pin(tokio::time::sleep(silence));
         let begun = Some(begun).filter(|begun| !begun.is_empty());
         Self { begun, body, silence, timer }

@@ -31,23 +31,29 @@ impl CacheDirectives {
             for directive in value.to_str().unwrap_or_default().split(',') {
                 let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
                 let millis = || {
-                    let seconds: u64 = value.trim().trim_matches('"').parse().ok()?;
-                    seconds.checked_mul(1000)
+                    let seconds = value.trim().trim_matches('"').parse::<u64>().ok();
+                    seconds.and_then(|seconds| seconds.checked_mul(1000)).ok_or_else(|| {
+                        format!("Cache-Control: {}: expected a number of seconds", name.trim())
+                    })
                 };
                 match name.trim().to_ascii_lowercase().as_str() {
                     "no-cache" => is_fresh = true,
                     "no-store" => is_unstored = true,
-                    "max-age" => directives.max_age = millis(),
-                    "stale-while-revalidate" => directives.stale = millis(),
+                    // The same wish, in other words.
+                    "max-age" if value.trim() == "0" => is_fresh = true,
+                    "max-age" => directives.max_age = Some(millis()?),
+                    "stale-while-revalidate" => directives.stale = Some(millis()?),
                     "only-if-cached" => directives.mode = CacheMode::OnlyIfCached,
                     _ => {}
                 }
             }
         }
         directives.mode = match (is_fresh, is_unstored) {
+            // Nothing is asked, whatever else is said.
+            _ if directives.mode == CacheMode::OnlyIfCached => CacheMode::OnlyIfCached,
             (true, true) => CacheMode::Bypass,
             (true, false) => CacheMode::Refresh,
-            (false, true) if directives.mode == CacheMode::Use => CacheMode::NoStore,
+            (false, true) => CacheMode::NoStore,
             _ => directives.mode,
         };
         Ok(directives)
@@ -74,6 +80,8 @@ mod tests {
             ("no-cache, no-store", with(CacheMode::Bypass)),
             ("only-if-cached", with(CacheMode::OnlyIfCached)),
             ("only-if-cached, no-store", with(CacheMode::OnlyIfCached)),
+            ("only-if-cached, no-cache", with(CacheMode::OnlyIfCached)),
+            ("max-age=0", with(CacheMode::Refresh)),
             ("max-age=60", CacheDirectives { max_age: Some(60_000), ..Default::default() }),
             (
                 "stale-while-revalidate=5",
@@ -83,6 +91,8 @@ mod tests {
         ] {
             assert_eq!(read(&[("cache-control", value)]), Ok(expected), "{value}");
         }
+        let wrong = read(&[("cache-control", "max-age=soon")]).expect_err("no number");
+        assert_eq!(wrong, "Cache-Control: max-age: expected a number of seconds");
         let ttl = read(&[("recoup-ttl", "7d")]).expect("a duration").ttl;
         assert_eq!(ttl, Some(Ttl::days(7)));
         let wrong = read(&[("recoup-ttl", "7 days")]).expect_err("not a duration");

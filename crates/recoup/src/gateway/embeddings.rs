@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
 use hyper::http::response::Parts;
 use hyper::{HeaderMap, Response, StatusCode, header};
 use recoup_core::cache::{CacheMode, PeekOutcome};
 use recoup_core::entry::ProductionCost;
+use recoup_core::key::EntryId;
 use recoup_core::key::model_request::ModelRequestBody;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -23,6 +23,7 @@ use tokio::time::{Instant, timeout};
 use super::body::AnswerBody;
 use super::decoder::PieceDecoder;
 use super::flight::{OpenWork, OutgoingRequest};
+use super::meter::MeteredBody;
 use super::plan::CachePlan;
 use super::recording::RecordedAnswer;
 use super::report::{CacheReport, CacheStatus};
@@ -45,9 +46,17 @@ struct EmbeddingList {
     usage: Map<String, Value>,
     #[serde(flatten)]
     more: Map<String, Value>,
-    /// Headers that it was stored with.
+    /// Facts about its entry, if it was stored.
     #[serde(skip)]
+    stored: StoredFacts,
+}
+
+/// Headers with which an embedding was stored, its age in seconds, and its price.
+#[derive(Debug, Clone, Default)]
+struct StoredFacts {
     headers: HeaderMap,
+    age: u64,
+    micro_dollars: Option<u64>,
 }
 
 /// A request for several embeddings.
@@ -82,32 +91,45 @@ impl EmbeddingBatch {
 }
 
 impl Gateway {
-    /// Answers a request for several embeddings.
+    /// Answers a request for several embeddings. Of those who ask for the same list at once, one asks the
+    /// upstream, and the others wait until its answer is stored.
     pub(super) async fn answer_batch(
-        self: &Arc<Self>,
-        live: &Arc<LiveSettings>,
+        self: Arc<Self>,
+        live: Arc<LiveSettings>,
+        id: EntryId,
         batch: EmbeddingBatch,
         outgoing: OutgoingRequest,
         may_spend: Result<(), GatewayRefusal>,
     ) -> Result<Response<AnswerBody>, GatewayRefusal> {
-        let (gateway, batch) = (Arc::clone(self), Arc::new(batch));
-        let asked = Arc::clone(&batch);
-        let known = spawn_blocking(move || gateway.known_embeddings(&asked)).await;
-        let mut known = known.unwrap_or_else(|_| vec![None; batch.texts.len()]);
+        let work = OpenWork::new(&self);
+        let batch = Arc::new(batch);
+        let mode = batch.texts[0].1.directives.mode;
+        let mut known = self.look_up_batch(&batch).await;
+        let mut lead = None;
+        if mode == CacheMode::Use && known.iter().any(Option::is_none) {
+            match self.flights.join_batch(&self, &id) {
+                Ok(leader) => lead = Some(leader),
+                Err(mut stored) => {
+                    // It changes never, and ends with the leader.
+                    let _ = stored.changed().await;
+                    known = self.look_up_batch(&batch).await;
+                }
+            }
+        }
         let missing: Vec<usize> = (0..known.len()).filter(|at| known[*at].is_none()).collect();
         let (found, all) = (known.len() - missing.len(), known.len());
         let saved: u64 = known.iter().flatten().map(EmbeddingList::tokens).sum();
         let mut report = CacheReport {
             reason: None,
-            age: Some(0),
+            age: known.iter().flatten().map(|list| list.stored.age).max(),
             saved_tokens: saved,
+            saved_micro_dollars: known.iter().flatten().map(|it| it.stored.micro_dollars).sum(),
             ..CacheReport::unserved(CacheStatus::Hit, None, "")
         };
         if missing.is_empty() {
             let headers = common_headers(known.iter().flatten());
             return Ok(joined_answer(known, headers, report));
         }
-        let mode = batch.texts[0].1.directives.mode;
         if mode == CacheMode::OnlyIfCached {
             return Err(GatewayRefusal::not_cached(None));
         }
@@ -119,6 +141,7 @@ impl Gateway {
         let sent =
             if found == 0 { outgoing.clone() } else { batch.without_known(&missing, &outgoing) };
         let response = sent.send().await?;
+        let report = report.asked_at(started, &response);
         if response.status() != StatusCode::OK {
             return Ok(passed_answer(response, report, silence));
         }
@@ -143,13 +166,13 @@ impl Gateway {
         }
         let headers = super::upstream::end_to_end(&answer.head.headers);
         if matches!(mode, CacheMode::Use | CacheMode::Refresh) {
-            let (gateway, batch, live) = (Arc::clone(self), Arc::clone(&batch), Arc::clone(live));
+            let (gateway, batch) = (Arc::clone(&self), Arc::clone(&batch));
             let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             let millis = millis / missing.len() as u64;
-            let (work, headers) = (OpenWork::new(self), headers.clone());
+            let headers = headers.clone();
             // The client does not wait for the store.
             spawn_blocking(move || {
-                let _work = work;
+                let _until_stored = (work, lead);
                 for (at, list) in missing.into_iter().zip(lists) {
                     gateway.keep_embedding(&batch.texts[at].1, &list, &headers, millis, &live);
                 }
@@ -161,6 +184,15 @@ impl Gateway {
         Ok(joined_answer(known, headers, report))
     }
 
+    async fn look_up_batch(
+        self: &Arc<Self>,
+        batch: &Arc<EmbeddingBatch>,
+    ) -> Vec<Option<EmbeddingList>> {
+        let (gateway, asked) = (Arc::clone(self), Arc::clone(batch));
+        let known = spawn_blocking(move || gateway.known_embeddings(&asked)).await;
+        known.unwrap_or_else(|_| vec![None; batch.texts.len()])
+    }
+
     fn known_embeddings(&self, batch: &EmbeddingBatch) -> Vec<Option<EmbeddingList>> {
         let known = |plan: &CachePlan| {
             if !plan.may_serve() {
@@ -169,7 +201,10 @@ impl Gateway {
             let PeekOutcome::Hit(entry) = self.cache.read(&plan.lookup()) else { return None };
             let RecordedAnswer { headers, body, .. } = read_entry(&entry)?;
             let list: EmbeddingList = serde_json::from_slice(&body).ok()?;
-            (list.data.len() == 1).then_some(EmbeddingList { headers, ..list })
+            let header = &entry.head().header;
+            let age = self.cache.clock().now().millis_since(header.created) / 1000;
+            let stored = StoredFacts { headers, age, micro_dollars: header.cost.micro_dollars };
+            (list.data.len() == 1).then_some(EmbeddingList { stored, ..list })
         };
         batch.texts.iter().map(|(_, plan)| known(plan)).collect()
     }
@@ -182,6 +217,9 @@ impl Gateway {
         millis: u64,
         live: &LiveSettings,
     ) {
+        if list.has_empty_item() {
+            return;
+        }
         let Ok(body) = serde_json::to_vec(list) else { return };
         let (headers, events) = (headers.clone(), Vec::new());
         let recorded = RecordedAnswer { headers, events, body: body.into() };
@@ -225,11 +263,11 @@ struct WholeAnswer {
 }
 
 /// Head of an answer, what was read of its body, and the rest.
-type UnreadAnswer = (Parts, Bytes, Incoming);
+type UnreadAnswer = (Parts, Bytes, MeteredBody);
 
 /// Reads an answer whole. One that is too large, or that can't be decoded, is handed back.
 async fn read_answer(
-    response: Response<Incoming>,
+    response: Response<MeteredBody>,
     limit: usize,
     silence: Duration,
 ) -> Result<Result<WholeAnswer, UnreadAnswer>, GatewayRefusal> {
@@ -273,10 +311,10 @@ impl WholeAnswer {
 
 /// Headers that all answers have, such as the id of the request that they came with.
 fn common_headers<'a>(mut lists: impl Iterator<Item = &'a EmbeddingList>) -> HeaderMap {
-    let mut headers = lists.next().map(|list| list.headers.clone()).unwrap_or_default();
+    let mut headers = lists.next().map(|list| list.stored.headers.clone()).unwrap_or_default();
     for list in lists {
         let differs =
-            |name: &&header::HeaderName| headers.get_all(*name) != list.headers.get_all(*name);
+            |name: &&header::HeaderName| headers.get_all(*name) != list.stored.headers.get_all(*name);
         let others: Vec<header::HeaderName> = headers.keys().filter(differs).cloned().collect();
         for name in others {
             headers.remove(name);
@@ -310,9 +348,15 @@ impl EmbeddingList {
         count("prompt_tokens").or_else(|| count("total_tokens")).unwrap_or_default()
     }
 
+    /// True if an embedding is missing in its item.
+    fn has_empty_item(&self) -> bool {
+        let is_empty = |value: &RawValue| matches!(value.get().trim(), "null" | "[]" | "\"\"");
+        self.data.iter().any(|item| item.get("embedding").is_none_or(|value| is_empty(value)))
+    }
+
     /// An answer for each text alone. The tokens are shared out by the length of the texts.
     fn split(self, texts: &[usize], batch: &EmbeddingBatch) -> Vec<Self> {
-        let Self { object, data, model, usage, more, headers } = self;
+        let Self { object, data, model, usage, more, stored } = self;
         let mut usages = vec![usage.clone(); texts.len()];
         for (name, total) in usage.iter().filter_map(|(name, it)| Some((name, it.as_u64()?))) {
             let length = |at: &usize| batch.texts[*at].0.to_string().len() as u64;
@@ -327,7 +371,7 @@ impl EmbeddingList {
             model: model.clone(),
             usage,
             more: more.clone(),
-            headers: headers.clone(),
+            stored: stored.clone(),
         };
         data.into_iter().zip(usages).map(alone).collect()
     }

@@ -32,17 +32,26 @@ pub(super) struct AnswerTokens {
     /// Input tokens that the provider read from its own prompt cache, and that it wrote there.
     pub(super) cache_read: u64,
     pub(super) cache_written: u64,
+    /// Those of the latter that it keeps for an hour, at a higher price.
+    #[serde(default)]
+    pub(super) written_for_hour: u64,
+    /// True if the API does not say how many it used.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_estimated: bool,
 }
 
 impl AnswerTokens {
     /// Cost in millionths of a dollar. Anthropic's cached input has prices of its own; other APIs' counts
     /// in full, because it differs from model to model.
     pub(super) fn cost(self, endpoint: ApiEndpoint, price: TokenPrice) -> u64 {
-        let Self { input, output, cache_read, cache_written } = self;
+        let Self { input, output, cache_read, cache_written, written_for_hour, is_estimated: _ } =
+            self;
         let input = match endpoint {
             ApiEndpoint::Messages => {
                 let plain = input.saturating_sub(cache_read).saturating_sub(cache_written);
-                plain + cache_written.saturating_mul(5) / 4 + cache_read / 10
+                let for_hour = written_for_hour.min(cache_written);
+                let short = (cache_written - for_hour).saturating_mul(5) / 4;
+                plain + short + for_hour.saturating_mul(2) + cache_read / 10
             }
             _ => input,
         };
@@ -74,6 +83,11 @@ impl ApiEndpoint {
             .into_iter()
             .find_map(|(end, endpoint)| path.ends_with(end).then_some(endpoint)),
         }
+    }
+
+    /// True if its answers cost nothing.
+    pub(super) fn is_free(self) -> bool {
+        matches!(self, Self::CountTokens | Self::Models)
     }
 
     /// Reason why a request is never cached; none if it may be.
@@ -132,6 +146,11 @@ impl ApiEndpoint {
             Value::Array(items) => items.is_empty(),
             _ => false,
         };
+        // Anything but a text without words is content.
+        let has_content = |blocks: &Value, text_kind: &str| {
+            let is_filled = |it: &Value| it["type"] != text_kind || !is_empty(&it["text"]);
+            blocks.as_array().is_some_and(|blocks| blocks.iter().any(is_filled))
+        };
         match self {
             Self::Messages => match answer["stop_reason"].as_str() {
                 None => Some("the answer has no end"),
@@ -140,7 +159,7 @@ impl ApiEndpoint {
                     CUT
                 }
                 Some("pause_turn") => Some("the answer is not finished"),
-                Some(_) if is_empty(&answer["content"]) => EMPTY,
+                Some(_) if !has_content(&answer["content"], "text") => EMPTY,
                 Some(_) => None,
             },
             Self::ChatCompletions => {
@@ -168,7 +187,11 @@ impl ApiEndpoint {
                 let contents = || output.iter().filter_map(|item| item["content"].as_array());
                 if answer["status"] != "completed" {
                     Some("the answer is not complete")
-                } else if output.is_empty() {
+                } else if !output.iter().any(|item| match item["type"].as_str() {
+                    Some("message") => has_content(&item["content"], "output_text"),
+                    Some("reasoning") => false,
+                    _ => true,
+                }) {
                     EMPTY
                 } else if contents().flatten().any(|part| part["type"] == "refusal") {
                     REFUSED
@@ -192,19 +215,29 @@ impl ApiEndpoint {
                 let cache_written = count(&usage["cache_creation_input_tokens"]);
                 let input = count(&usage["input_tokens"]) + cache_read + cache_written;
                 let output = count(&usage["output_tokens"]);
-                AnswerTokens { input, output, cache_read, cache_written }
+                let hour = &usage["cache_creation"]["ephemeral_1h_input_tokens"];
+                let written_for_hour = count(hour);
+                let is_estimated = false;
+                AnswerTokens {
+                    input,
+                    output,
+                    cache_read,
+                    cache_written,
+                    written_for_hour,
+                    is_estimated,
+                }
             }
             Self::ChatCompletions | Self::Embeddings => AnswerTokens {
                 input: count(&usage["prompt_tokens"]),
                 output: count(&usage["completion_tokens"]),
                 cache_read: count(&usage["prompt_tokens_details"]["cached_tokens"]),
-                cache_written: 0,
+                ..AnswerTokens::default()
             },
             Self::Responses => AnswerTokens {
                 input: count(&usage["input_tokens"]),
                 output: count(&usage["output_tokens"]),
                 cache_read: count(&usage["input_tokens_details"]["cached_tokens"]),
-                cache_written: 0,
+                ..AnswerTokens::default()
             },
             Self::CountTokens | Self::Models => AnswerTokens::default(),
         }

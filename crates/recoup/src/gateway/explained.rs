@@ -4,14 +4,15 @@ use bytes::Bytes;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request};
 use recoup_core::base::name::SafeName;
-use recoup_core::cache::{Cache, LookupExplanation, LookupRequest};
+use recoup_core::cache::{Cache, LookupExplanation, LookupRequest, LookupVerdict, Ttl};
 use recoup_core::key::Scope;
 use recoup_core::{Error, Result};
+use serde_json::Value;
 
 use super::directives::CacheDirectives;
 use super::endpoint::ApiEndpoint;
-use super::plan::{ApiRequest, CachePlan};
-use super::{route, tenants};
+use super::plan::{ApiRequest, CachePlan, NO_TTL};
+use super::{read_form, route, tenants};
 use crate::config::{GatewaySettings, UpstreamSettings};
 
 /// A request as a person describes it.
@@ -70,12 +71,40 @@ impl DescribedRequest {
             body: &body,
         };
         let directives = CacheDirectives::read(&head.headers).map_err(Error::usage)?;
-        let plan = match CachePlan::of(&request, directives, settings, &scope) {
-            Ok(plan) => plan,
+        let has_list = |body: Value| body["input"].as_array().is_some_and(|it| it.len() > 1);
+        if endpoint == ApiEndpoint::Embeddings
+            && serde_json::from_slice(&body).is_ok_and(has_list)
+        {
+            let reason = "each text of a list is looked up by itself: explain one of them";
+            return Ok(Err(reason.to_owned()));
+        }
+        // A gateway may have been started with a duration that is not in the configuration.
+        let with_ttl = CacheDirectives { ttl: Some(Ttl::Forever), ..directives };
+        let planned = CachePlan::of(&request, directives, settings, &scope);
+        let (plan, reason) = match planned {
+            Ok(plan) => (plan, None),
+            Err(reason) if reason.text == NO_TTL => {
+                match CachePlan::of(&request, with_ttl, settings, &scope) {
+                    Ok(plan) => (plan, Some(NO_TTL.to_owned())),
+                    Err(reason) => return Ok(Err(reason.text)),
+                }
+            }
             Err(reason) => return Ok(Err(reason.text)),
         };
-        let lookup = LookupRequest { parts: &plan.parts, ..plan.lookup() };
-        Ok(Ok(cache.explain(&lookup)))
+        let explain = |lookup: LookupRequest<'_>| {
+            cache.explain(&LookupRequest { parts: &plan.parts, ..lookup })
+        };
+        let mut explained = explain(plan.lookup());
+        if explained.verdict == LookupVerdict::Miss
+            && let Some(other) =
+                plan.other_forms().find(|other| read_form(cache, &plan, other).is_some())
+        {
+            explained = explain(plan.lookup_of(&other));
+        }
+        Ok(match reason {
+            Some(reason) if explained.verdict == LookupVerdict::Miss => Err(reason),
+            _ => Ok(explained),
+        })
     }
 
     fn headers(&self) -> Result<HeaderMap> {

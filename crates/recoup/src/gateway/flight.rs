@@ -3,30 +3,32 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::StatusCode;
-use hyper::body::Incoming;
 use hyper::header::CONTENT_ENCODING;
 use hyper::http::request::Parts;
 use parking_lot::Mutex;
 use recoup_core::cache::{FillOutcome, FillRefusal, MissReason, Outcome, Permit};
 use recoup_core::entry::{Entry, ProductionCost};
 use recoup_core::key::{EntryId, Kind};
+use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::assemble::assemble_stream;
 use super::decoder::PieceDecoder;
+use super::meter::{MeteredBody, PaidRequest};
 use super::plan::CachePlan;
 use super::recording::{EventSplitter, RecordedAnswer, RecordedEvent, is_event_stream};
 use super::report::{CacheReport, CacheStatus};
 use super::shared_response::{
     ReaderDemand, ResponseEnd, SharedHead, SharedPiece, SharedReader, SharedResponse,
 };
+use super::tenants::GatewayCaller;
 use super::upstream::{Upstream, UpstreamBody, end_to_end};
 use super::{Gateway, LiveSettings};
 
@@ -48,6 +50,22 @@ pub(super) struct FlightTable {
     flights: Mutex<HashMap<EntryId, Arc<SharedResponse>>>,
     /// Number of [`OpenWork`]s.
     running: AtomicUsize,
+    /// Lists of texts whose embeddings are on their way; each ends when they are stored.
+    batches: Mutex<HashMap<EntryId, watch::Receiver<()>>>,
+}
+
+/// The place of the one who asks for the embeddings of a list. Those who wait go on when it is dropped.
+#[derive(Debug)]
+pub(super) struct BatchLeader {
+    gateway: Arc<Gateway>,
+    id: EntryId,
+    _stored: watch::Sender<()>,
+}
+
+impl Drop for BatchLeader {
+    fn drop(&mut self) {
+        self.gateway.flights.batches.lock().remove(&self.id);
+    }
 }
 
 /// A request as it is sent to its upstream.
@@ -57,7 +75,8 @@ pub(super) struct OutgoingRequest {
     pub(super) head: Arc<Parts>,
     pub(super) path_and_query: String,
     pub(super) body: Bytes,
-    pub(super) sends_gateway_key: bool,
+    pub(super) caller: GatewayCaller,
+    pub(super) paid: Option<Arc<PaidRequest>>,
 }
 
 /// A caller's place at an answer.
@@ -89,6 +108,21 @@ impl FlightTable {
         }
     }
 
+    /// Takes the place of the leader for a list of texts, or waits for the one who has it.
+    pub(super) fn join_batch(
+        &self,
+        gateway: &Arc<Gateway>,
+        id: &EntryId,
+    ) -> Result<BatchLeader, watch::Receiver<()>> {
+        let mut batches = self.batches.lock();
+        if let Some(stored) = batches.get(id) {
+            return Err(stored.clone());
+        }
+        let (sender, stored) = watch::channel(());
+        batches.insert(id.clone(), stored);
+        Ok(BatchLeader { gateway: Arc::clone(gateway), id: id.clone(), _stored: sender })
+    }
+
     /// Number of answers that are on their way or being stored.
     pub(super) fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)
@@ -99,9 +133,10 @@ impl OutgoingRequest {
     /// Sends it, and waits for the head of the answer.
     pub(super) async fn send(
         &self,
-    ) -> Result<hyper::Response<Incoming>, super::shared_response::UpstreamFault> {
+    ) -> Result<hyper::Response<MeteredBody>, super::shared_response::UpstreamFault> {
         let body = UpstreamBody::Left(self.body.clone().into());
-        self.upstream.send(&self.head, &self.path_and_query, body, self.sends_gateway_key).await
+        let sent = self.upstream.send(&self.head, &self.path_and_query, body, &self.caller).await?;
+        Ok(MeteredBody::measure(sent, self.paid.as_ref()))
     }
 }
 
@@ -269,10 +304,10 @@ impl FlightRun<'_> {
                 return release(permit).await;
             }
         };
-        let (head, body) = response.into_parts();
         let key = Some(self.plan.id.key.clone());
-        let report = CacheReport::unserved(CacheStatus::Miss, key, reason).asked_at(started);
-        let tokens = Arc::clone(&report.tokens);
+        let report = CacheReport::unserved(CacheStatus::Miss, key, reason);
+        let report = report.asked_at(started, &response);
+        let (head, body) = response.into_parts();
         let headers = end_to_end(&head.headers);
         let is_encoded = headers.contains_key(CONTENT_ENCODING);
         let extensions = head.extensions;
@@ -298,7 +333,7 @@ impl FlightRun<'_> {
         match (permit, kept) {
             (Some(permit), Some((events, body))) => {
                 let answer = RecordedAnswer { headers, events, body };
-                self.keep(permit, answer, started, tokens).await;
+                self.keep(permit, answer, started).await;
             }
             (permit, _) => release(permit).await,
         }
@@ -308,7 +343,7 @@ impl FlightRun<'_> {
     async fn pump(
         &self,
         shared: &Arc<SharedResponse>,
-        mut body: Incoming,
+        mut body: MeteredBody,
         mut recorder: Option<AnswerRecorder>,
         is_encoded: bool,
     ) -> Option<(Vec<RecordedEvent>, Bytes)> {
@@ -359,7 +394,6 @@ impl FlightRun<'_> {
         permit: Permit,
         recorded: RecordedAnswer,
         started: Instant,
-        tokens: Arc<OnceLock<(u64, u64)>>,
     ) {
         let (plan, live) = (Arc::clone(self.plan), self.live.prices.clone());
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -373,13 +407,12 @@ impl FlightRun<'_> {
                 }
             };
             let usage = plan.endpoint.usage(&answer);
-            let _ = tokens.set((usage.input, usage.output));
             let price = live.price_of(&plan.model);
             let cost = ProductionCost {
                 millis: Some(millis),
                 input_tokens: Some(usage.input),
                 output_tokens: Some(usage.output),
-                micro_dollars: price.map(|price| price.cost(usage.input, usage.output)),
+                micro_dollars: price.map(|price| usage.cost(plan.endpoint, price)),
             };
             Some(permit.fill(plan.draft(&recorded, cost), plan.ttl))
         });

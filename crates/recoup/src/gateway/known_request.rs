@@ -15,6 +15,7 @@ use super::cassette_replay::CassetteReplay;
 use super::directives::CacheDirectives;
 use super::endpoint::ApiEndpoint;
 use super::flight::OutgoingRequest;
+use super::meter::{MeteredBody, PaidRequest};
 use super::plan::{ApiRequest, BypassReason, CachePlan};
 use super::refusal::GatewayRefusal;
 use super::report::{CacheReport, CacheStatus};
@@ -32,6 +33,8 @@ pub(super) struct KnownRequest {
     pub(super) upstream: Arc<Upstream>,
     pub(super) path: RoutedPath,
     pub(super) head: Parts,
+    /// Account of the answer, if it has a price.
+    pub(super) paid: Option<Arc<PaidRequest>>,
 }
 
 impl KnownRequest {
@@ -98,7 +101,8 @@ impl KnownRequest {
             head: Arc::new(self.head),
             path_and_query: self.path.into_string(),
             body,
-            sends_gateway_key: self.caller.sends_gateway_key,
+            caller: self.caller,
+            paid: self.paid,
         }
     }
 
@@ -113,9 +117,10 @@ impl KnownRequest {
         let path = self.path.into_string();
         let upstream = &self.upstream;
         let asked = Instant::now();
-        let sent = upstream.send(&self.head, &path, body, self.caller.sends_gateway_key).await;
-        let mut response = sent?;
-        let report = CacheReport::unserved(CacheStatus::Bypass, None, reason).asked_at(asked);
+        let sent = upstream.send(&self.head, &path, body, &self.caller).await?;
+        let mut response = MeteredBody::measure(sent, self.paid.as_ref());
+        let report = CacheReport::unserved(CacheStatus::Bypass, None, reason);
+        let report = report.asked_at(asked, &response);
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             let theirs = hyper::upgrade::on(&mut response);
             if let Some(ours) = upgrade {

@@ -19,6 +19,7 @@ mod exchanges;
 mod explained;
 mod flight;
 mod known_request;
+mod meter;
 mod metrics;
 mod observed;
 mod plan;
@@ -39,6 +40,7 @@ mod tenants;
 mod traces;
 mod upstream;
 
+use std::fmt;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
@@ -57,6 +59,7 @@ use recoup_core::key::{EntryId, Key};
 use recoup_core::{Error, Result};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
+use tokio_rustls::TlsAcceptor;
 
 use crate::config::{GatewayLimits, GatewaySettings, PriceTable, env};
 use crate::llm::ApiKey;
@@ -64,9 +67,10 @@ use body::{AnswerBody, ClientBody};
 use budgets::SpendTable;
 use directives::CacheDirectives;
 use embeddings::EmbeddingBatch;
-use endpoint::ApiEndpoint;
+use endpoint::{AnswerTokens, ApiEndpoint};
 use flight::{FlightSeat, FlightTable};
 use known_request::KnownRequest;
+use meter::PaidRequest;
 use metrics::GatewayMetrics;
 use observed::{AskedRequest, ObservedBody, RequestFacts, RequestObserver};
 use plan::{BypassReason, CachePlan, PlanTable};
@@ -99,9 +103,6 @@ const MOST_RECENT: u64 = 100_000;
 /// Times that a caller waits for somebody else's request before it sends its own.
 const MOST_LEADERS: usize = 2;
 
-/// Forms of streams from which a plain answer may be made.
-const STREAM_FORMS: [&str; 2] = ["stream", "stream {\"include_usage\":true}"];
-
 const CACHE_HEADER: HeaderName = HeaderName::from_static("recoup-cache");
 const AGENT_HEADER: &str = "x-claude-code-agent-id";
 const ID_HEADER: HeaderName = HeaderName::from_static("recoup-request-id");
@@ -130,13 +131,19 @@ pub(crate) enum CassetteMode {
 }
 
 /// Everything that a reload replaces.
-#[derive(Debug)]
 pub(super) struct LiveSettings {
     settings: GatewaySettings,
     upstreams: Vec<Arc<Upstream>>,
     tenants: TenantTable,
     prices: PriceTable,
     plans: PlanTable,
+    tls: Option<TlsAcceptor>,
+}
+
+impl fmt::Debug for LiveSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveSettings").field("settings", &self.settings).finish_non_exhaustive()
+    }
 }
 
 impl LiveSettings {
@@ -159,7 +166,9 @@ impl LiveSettings {
         };
         let upstreams = settings.upstreams.iter().map(upstream).collect::<Result<_>>()?;
         let tenants = TenantTable::new(&settings, fingerprint_key)?;
-        Ok(Self { settings, upstreams, tenants, prices, plans: PlanTable::default() })
+        let tls = settings.tls.as_ref().map(|(chain, key)| server::tls_acceptor(chain, key));
+        let (tls, plans) = (tls.transpose()?, PlanTable::default());
+        Ok(Self { settings, upstreams, tenants, prices, plans, tls })
     }
 }
 
@@ -232,8 +241,10 @@ impl Gateway {
         facts.is_logged = live.settings.logs.access;
         live.check_host(&request)?;
         match (request.method(), request.uri().path()) {
-            (&Method::GET, "/healthz") => return Ok(plain_answer(StatusCode::OK, "ok\n")),
-            (&Method::GET, "/readyz") => return Ok(self.readiness().await),
+            (&(Method::GET | Method::HEAD), "/healthz") => {
+                return Ok(plain_answer(StatusCode::OK, "ok\n"));
+            }
+            (&(Method::GET | Method::HEAD), "/readyz") => return Ok(self.readiness().await),
             _ => {}
         }
         let caller = live.tenants.identify(request.headers()).ok_or_else(|| {
@@ -257,7 +268,7 @@ impl Gateway {
             .ok_or_else(|| route::unknown_upstream(&live.upstreams, &head))?;
         facts.upstream = Some(upstream.settings.name.clone());
         facts.trace.system = Some(upstream.settings.api.as_str());
-        let known = KnownRequest { live, caller, upstream, path, head };
+        let known = KnownRequest { live, caller, upstream, path, head, paid: None };
         let api = known.upstream.settings.api;
         let endpoint = ApiEndpoint::of(api, &known.head.method, known.path.path());
         let is_upgrade = upstream::is_websocket(&known.head.headers);
@@ -266,6 +277,7 @@ impl Gateway {
         }
         let Some(endpoint) = endpoint.filter(|_| !is_upgrade) else {
             let reason = "not an endpoint whose answers are cached";
+            self.admit_passing(&known, facts)?;
             let body = match &self.cassette {
                 CassetteMode::Record(recorder) if is_upgrade => {
                     let request = known.exchange_request(&Bytes::new());
@@ -292,7 +304,7 @@ impl Gateway {
     /// Answers a request to an endpoint whose answers can be cached.
     async fn answer_api(
         self: &Arc<Self>,
-        known: KnownRequest,
+        mut known: KnownRequest,
         endpoint: ApiEndpoint,
         body: Incoming,
         facts: &mut RequestFacts,
@@ -303,6 +315,7 @@ impl Gateway {
             Ok(body) => body,
             Err(unread) => {
                 self.omit_large(&known);
+                self.admit_passing(&known, facts)?;
                 let reason = "the request is larger than gateway.max_request_mb";
                 return known.pass_through(UpstreamBody::Right(unread), reason).await;
             }
@@ -325,20 +338,35 @@ impl Gateway {
             Err(BypassReason { text, model }) => {
                 facts.model = model.filter(|model| !model.is_empty());
                 facts.asked = Some(asked);
+                if directives.mode == CacheMode::OnlyIfCached {
+                    return Err(GatewayRefusal::not_cached(None));
+                }
                 self.admit_spending(&known, facts)?;
+                known.paid = Some(self.paid_request(&known, endpoint, facts, body.len()));
                 return known.pass_through(UpstreamBody::Left(body.into()), &text).await;
             }
         };
         facts.model = Some(plan.model.clone()).filter(|model| !model.is_empty());
         asked.plan = Some(Arc::clone(&plan));
         facts.asked = Some(asked);
+        known.paid = Some(self.paid_request(&known, endpoint, facts, body.len()));
         if endpoint == ApiEndpoint::Embeddings
             && plan.directives.mode != CacheMode::Bypass
             && let Some(batch) = EmbeddingBatch::split(&plan, &body, &known.live)
         {
-            let live = Arc::clone(&known.live);
+            let (gateway, live) = (Arc::clone(self), Arc::clone(&known.live));
+            let finishes = live.settings.finishes_abandoned;
             let may_spend = self.admit_spending(&known, facts);
-            return self.answer_batch(&live, batch, known.into_outgoing(body), may_spend).await;
+            let (id, outgoing) = (plan.id.clone(), known.into_outgoing(body));
+            let answering = gateway.answer_batch(live, id, batch, outgoing, may_spend);
+            if !finishes {
+                return answering.await;
+            }
+            // Its client may go away: what is paid for is kept all the same.
+            return tokio::spawn(answering).await.unwrap_or_else(|_| {
+                let message = "the request failed in the gateway";
+                Err(GatewayRefusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
+            });
         }
         if let Some(served) = self.look_up(&plan).await {
             if is_new {
@@ -380,10 +408,7 @@ impl Gateway {
         known: &KnownRequest,
         facts: &RequestFacts,
     ) -> Result<(), GatewayRefusal> {
-        let is_free = |asked: &AskedRequest| {
-            matches!(asked.endpoint, ApiEndpoint::CountTokens | ApiEndpoint::Models)
-        };
-        if facts.asked.as_ref().is_none_or(is_free) {
+        if facts.asked.as_ref().is_none_or(|asked| asked.endpoint.is_free()) {
             return Ok(());
         }
         let KnownRequest { live, caller, .. } = known;
@@ -397,6 +422,42 @@ impl Gateway {
             return Err(GatewayRefusal::new(StatusCode::FORBIDDEN, message));
         }
         self.spend.admit(&facts.tenant, budget, self.cache.clock().now())
+    }
+
+    /// Refuses a request that only passes if its client wants a cached answer, or has spent its budget. What it
+    /// costs is not known, so that it can only be refused when nothing is left.
+    fn admit_passing(
+        &self,
+        known: &KnownRequest,
+        facts: &RequestFacts,
+    ) -> Result<(), GatewayRefusal> {
+        let KnownRequest { live, caller, head, .. } = known;
+        let is_only_cached = |it: CacheDirectives| it.mode == CacheMode::OnlyIfCached;
+        if CacheDirectives::read(&head.headers).is_ok_and(is_only_cached) {
+            return Err(GatewayRefusal::not_cached(None));
+        }
+        if head.method == Method::GET && !upstream::is_websocket(&head.headers) {
+            return Ok(());
+        }
+        let budget = live.tenants.budget_of(caller).unwrap_or(live.settings.budget);
+        self.spend.admit(&facts.tenant, budget, self.cache.clock().now())
+    }
+
+    fn paid_request(
+        &self,
+        known: &KnownRequest,
+        endpoint: ApiEndpoint,
+        facts: &RequestFacts,
+        request_bytes: usize,
+    ) -> Arc<PaidRequest> {
+        Arc::new(PaidRequest {
+            endpoint,
+            tenant: facts.tenant.clone(),
+            model: facts.model.clone().unwrap_or_default(),
+            request_bytes,
+            live: Arc::clone(&known.live),
+            observer: Arc::clone(&self.observer),
+        })
     }
 
     /// Asks the upstream, or reads the answer to the same request of somebody else.
@@ -423,7 +484,11 @@ impl Gateway {
                 }
                 Some(FlightSeat::Follower(reader)) => match reader.head().await {
                     // Its own failure is each caller's own.
-                    Ok(head) if head.status == StatusCode::OK && head.is_shareable => {
+                    Ok(head)
+                        if head.status == StatusCode::OK
+                            && head.is_shareable
+                            && plan.accepts_age(head.report.age) =>
+                    {
                         return shared_answer(reader).await;
                     }
                     Ok(_) | Err(_) => {}
@@ -435,7 +500,8 @@ impl Gateway {
         let asked = Instant::now();
         let response = outgoing.send().await?;
         let key = Some(plan.id.key.clone());
-        let report = CacheReport::unserved(CacheStatus::Bypass, key, reason).asked_at(asked);
+        let report = CacheReport::unserved(CacheStatus::Bypass, key, reason);
+        let report = report.asked_at(asked, &response);
         Ok(passed_answer(response, report, outgoing.upstream.settings.idle_timeout))
     }
 
@@ -459,15 +525,10 @@ impl Gateway {
             let report = self.report_served(&plan.id.key, &entry, CacheStatus::Hit);
             return Some(ServedAnswer { recorded, report });
         }
-        let form = plan.recipe.body.form();
-        let others: &[&str] = if form.is_empty() { &STREAM_FORMS } else { &[""] };
-        others.iter().find_map(|other| {
-            let other = plan.id_of_form(other)?;
-            let request = plan.lookup_of(&other);
-            let PeekOutcome::Hit(entry) = self.cache.peek(&request) else { return None };
-            let recorded = translate(plan.endpoint, &read_entry(&entry)?, form)?;
+        plan.other_forms().find_map(|other| {
+            let (entry, recorded) = read_form(&self.cache, plan, &other)?;
             // Counted only now: a form that does not fit is no hit.
-            self.cache.read_hit(&request).ok()?;
+            self.cache.read_hit(&plan.lookup_of(&other)).ok()?;
             let report = self.report_served(&other.key, &entry, CacheStatus::Hit);
             Some(ServedAnswer { recorded, report })
         })
@@ -484,11 +545,12 @@ impl Gateway {
             age: Some(self.cache.clock().now().millis_since(header.created) / 1000),
             saved_tokens: tokens,
             saved_micro_dollars: cost.micro_dollars,
-            tokens: Arc::new(
-                cost.input_tokens
-                    .zip(cost.output_tokens)
-                    .map_or_else(OnceLock::new, OnceLock::from),
-            ),
+            tokens: Arc::new(cost.input_tokens.zip(cost.output_tokens).map_or_else(
+                OnceLock::new,
+                |(input, output)| {
+                    OnceLock::from(AnswerTokens { input, output, ..AnswerTokens::default() })
+                },
+            )),
             upstream_call: None,
         }
     }
@@ -500,6 +562,13 @@ impl Gateway {
             plain_answer(StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable\n")
         }
     }
+}
+
+/// The answer in an entry of another form, if it can be given in the one that is asked for.
+fn read_form(cache: &Cache, plan: &CachePlan, other: &EntryId) -> Option<(Entry, RecordedAnswer)> {
+    let PeekOutcome::Hit(entry) = cache.peek(&plan.lookup_of(other)) else { return None };
+    let recorded = translate(plan.endpoint, &read_entry(&entry)?, plan.recipe.body.form())?;
+    Some((entry, recorded))
 }
 
 /// Reads an entry; none if it is damaged or of a later version.

@@ -1,11 +1,11 @@
 //! Logs of requests: the access log, the log of requests, and what tenants have spent. None has bodies or
-//! credentials. Answers are read for their tokens by a thread of its own, after they have gone to the client.
+//! credentials. A thread of its own writes them, after answers have gone to their clients.
 
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
@@ -19,16 +19,14 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::LiveSettings;
-use super::assemble::assemble_stream;
 use super::body::{AnswerBody, BodyError};
-use super::budgets::{SpendTable, TokenSpend};
-use super::decoder::PieceDecoder;
+use super::budgets::SpendTable;
 use super::endpoint::{AnswerTokens, ApiEndpoint};
+use super::meter::PaidAnswer;
 use super::metrics::GatewayMetrics;
 use super::plan::CachePlan;
 use super::prompt_cache::PromptOutline;
 use super::recorder::{AnswerCopy, AwaitedExchange};
-use super::recording::is_event_stream;
 use super::report::{CacheReport, CacheStatus};
 use super::request_log::{LoggedRequest, request_log};
 use super::stream_limit::note_polled;
@@ -37,8 +35,6 @@ use super::traces::{TraceExporter, TraceFacts};
 /// Requests that wait to be logged, and the bytes of their bodies; more are dropped.
 const WAITING_REQUESTS: usize = 10_000;
 const WAITING_BYTES: usize = 64 << 20;
-/// Largest answer that is read for its tokens.
-const MAX_TAPPED: usize = 8 << 20;
 /// Requests that are logged with one write.
 const MOST_AT_ONCE: usize = 1000;
 /// Longest wait for the logs at the end.
@@ -113,10 +109,12 @@ pub(super) struct RequestObserver {
     /// Bytes of bodies that wait for the thread.
     waiting: Arc<AtomicUsize>,
     pub(super) traces: Option<TraceExporter>,
+    spend: Arc<SpendTable>,
 }
 
 /// Message to the thread that logs.
 enum LogMessage {
+    Paid(Box<PaidAnswer>),
     Ended(Box<EndedRequest>),
     /// Everything before it is to be written; the sender goes when it is.
     Flush(SyncSender<()>),
@@ -137,10 +135,10 @@ impl RequestObserver {
             requests: request_log(log_dir),
             metrics: Arc::clone(&metrics),
             waiting: Arc::clone(&waiting),
-            spend,
+            spend: Arc::clone(&spend),
         };
         thread::spawn(move || writer.run(&messages));
-        Self { metrics, log, waiting, traces }
+        Self { metrics, log, waiting, traces, spend }
     }
 
     fn observe(&self, mut ended: Box<EndedRequest>, started: Instant) {
@@ -148,15 +146,41 @@ impl RequestObserver {
         if let Some(traces) = &self.traces {
             traces.record(&ended.facts, &ended.report, ended.status, started);
         }
-        let size = ended.body_bytes();
-        if self.waiting.fetch_add(size, Ordering::Relaxed) + size > WAITING_BYTES {
-            self.waiting.fetch_sub(size, Ordering::Relaxed);
-            (ended.facts.asked, ended.tap) = (None, None);
+        let mut size = ended.body_bytes();
+        if !self.has_room(size) {
+            (ended.facts.asked, size) = (None, 0);
         }
         if self.log.try_send(LogMessage::Ended(ended)).is_err() {
             self.waiting.fetch_sub(size, Ordering::Relaxed);
             self.metrics.dropped_lines.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Counts what an answer cost. Nothing is dropped: if too much waits, it is counted here and now.
+    pub(super) fn charge(&self, answer: Box<PaidAnswer>) {
+        let size = answer.size();
+        let unsent = if self.has_room(size) {
+            self.log.try_send(LogMessage::Paid(answer)).err().map(|error| {
+                self.waiting.fetch_sub(size, Ordering::Relaxed);
+                match error {
+                    TrySendError::Full(unsent) | TrySendError::Disconnected(unsent) => unsent,
+                }
+            })
+        } else {
+            Some(LogMessage::Paid(answer))
+        };
+        if let Some(LogMessage::Paid(answer)) = unsent {
+            settle(*answer, &self.spend, &self.metrics);
+        }
+    }
+
+    /// Takes room for bodies that wait; false if there is none.
+    fn has_room(&self, size: usize) -> bool {
+        let has_room = self.waiting.fetch_add(size, Ordering::Relaxed) + size <= WAITING_BYTES;
+        if !has_room {
+            self.waiting.fetch_sub(size, Ordering::Relaxed);
+        }
+        has_room
     }
 
     /// Waits until everything is written.
@@ -186,9 +210,13 @@ impl LogWriter {
             let mut flushed = Vec::new();
             for message in std::iter::once(first).chain(messages.try_iter().take(MOST_AT_ONCE)) {
                 match message {
+                    LogMessage::Paid(answer) => {
+                        self.waiting.fetch_sub(answer.size(), Ordering::Relaxed);
+                        settle(*answer, &self.spend, &self.metrics);
+                    }
                     LogMessage::Ended(mut ended) => {
                         self.waiting.fetch_sub(ended.body_bytes(), Ordering::Relaxed);
-                        ended.log_to(self, &mut access, &mut requests);
+                        ended.log_to(&mut access, &mut requests);
                     }
                     LogMessage::Flush(done) => flushed.push(done),
                 }
@@ -215,30 +243,17 @@ struct EndedRequest {
     ms: u64,
     seconds: f64,
     bytes: u64,
-    tap: Option<AnswerTap>,
 }
 
 impl EndedRequest {
     fn body_bytes(&self) -> usize {
-        let asked = self.facts.asked.as_ref().map_or(0, |asked| asked.body.len());
-        asked + self.tap.as_ref().map_or(0, |tap| tap.bytes.len())
+        self.facts.asked.as_ref().map_or(0, |asked| asked.body.len())
     }
 
-    fn log_to(&mut self, writer: &LogWriter, access: &mut String, requests: &mut String) {
+    fn log_to(&mut self, access: &mut String, requests: &mut String) {
         let asked = self.facts.asked.take();
-        let tap = self.tap.take();
-        let tokens = asked.as_ref().zip(tap).and_then(|(asked, tap)| tap.tokens(asked.endpoint));
-        if let Some((asked, tokens)) = asked.as_ref().zip(tokens) {
-            let model = self.facts.model.as_deref().unwrap_or_default();
-            let price = asked.live.prices.price_of(model);
-            let spend = TokenSpend {
-                // What a list of texts did not cost is no expense.
-                tokens: (tokens.input + tokens.output).saturating_sub(self.report.saved_tokens),
-                micro_dollars: price.map_or(0, |price| tokens.cost(asked.endpoint, price)),
-            };
-            writer.spend.add(&self.facts.tenant, spend, self.at);
-            writer.metrics.add_spend(spend);
-        }
+        let costs = matches!(self.report.status, CacheStatus::Miss | CacheStatus::Bypass);
+        let tokens = self.report.tokens.get().copied().filter(|_| costs);
         if self.facts.is_logged {
             let line = AccessLine {
                 at: self.at.to_string(),
@@ -268,8 +283,10 @@ impl EndedRequest {
         logged.model = self.facts.model.clone().unwrap_or_default();
         self.report.status.as_str().clone_into(&mut logged.cache);
         logged.reason.clone_from(&self.report.reason);
-        logged.usage = usage;
-        logged.key = asked.plan.as_ref().map(|plan| plan.id.key.as_str().to_owned());
+        logged.usage = usage.filter(|usage| !usage.is_estimated);
+        // That of the entry which was served, if its answer had another form.
+        let planned = asked.plan.as_ref().map(|plan| &plan.id.key);
+        logged.key = self.report.key.as_ref().or(planned).map(|key| key.as_str().to_owned());
         if self.report.status == CacheStatus::Hit {
             // It needs no explanation, and the provider has not seen it.
             return logged;
@@ -284,50 +301,17 @@ impl EndedRequest {
     }
 }
 
+fn settle(answer: PaidAnswer, spend: &SpendTable, metrics: &GatewayMetrics) {
+    let tenant = answer.tenant().to_owned();
+    let cost = answer.settle();
+    spend.add(&tenant, cost, SystemClock.now());
+    metrics.add_spend(cost);
+}
+
 fn add_line(lines: &mut String, line: &impl Serialize) {
     if let Ok(text) = serde_json::to_string(line) {
         lines.push_str(&text);
         lines.push('\n');
-    }
-}
-
-/// Copy of an answer on its way to the client, from which its tokens are read.
-#[derive(Debug)]
-pub(super) struct AnswerTap {
-    decoder: PieceDecoder,
-    is_stream: bool,
-    bytes: Vec<u8>,
-}
-
-impl AnswerTap {
-    /// The tap of an answer that costs something; none otherwise.
-    pub(super) fn of<B>(
-        facts: &RequestFacts,
-        report: &CacheReport,
-        response: &hyper::Response<B>,
-    ) -> Option<Self> {
-        let costs = matches!(report.status, CacheStatus::Miss | CacheStatus::Bypass)
-            && response.status() == hyper::StatusCode::OK;
-        facts.asked.as_ref().filter(|_| costs)?;
-        let headers = response.headers();
-        let decoder = PieceDecoder::of(headers, MAX_TAPPED);
-        Some(Self { decoder, is_stream: is_event_stream(headers), bytes: Vec::new() })
-    }
-
-    /// Takes a piece; false if there is too much.
-    fn push(&mut self, piece: &[u8]) -> bool {
-        self.bytes.extend_from_slice(piece);
-        self.bytes.len() <= MAX_TAPPED
-    }
-
-    fn tokens(mut self, endpoint: ApiEndpoint) -> Option<AnswerTokens> {
-        let plain = self.decoder.push(&self.bytes.into())?;
-        let answer = if self.is_stream {
-            assemble_stream(endpoint, &plain).body
-        } else {
-            serde_json::from_slice(&plain).ok()?
-        };
-        Some(endpoint.usage(&answer))
     }
 }
 
@@ -341,7 +325,6 @@ struct ResponseRecord {
     started: Instant,
     first: Instant,
     bytes: u64,
-    tap: Option<AnswerTap>,
     copy: Option<AnswerCopy>,
 }
 
@@ -366,7 +349,6 @@ impl ObservedBody {
         observer.metrics.open.fetch_add(1, Ordering::Relaxed);
         let record = ResponseRecord {
             observer: Arc::clone(observer),
-            tap: AnswerTap::of(&facts, &report, &response),
             copy: facts.awaited.take().map(|awaited| AnswerCopy::new(awaited, &response)),
             facts,
             report: Some(report),
@@ -385,9 +367,6 @@ impl ResponseRecord {
             copy.push(data, is_last);
         }
         self.bytes += data.len() as u64;
-        if self.tap.as_mut().is_some_and(|tap| !tap.push(data)) {
-            self.tap = None;
-        }
     }
 }
 
@@ -406,7 +385,6 @@ impl Drop for ResponseRecord {
             ms: millis(elapsed),
             seconds: elapsed.as_secs_f64(),
             bytes: self.bytes,
-            tap: self.tap.take(),
         });
         self.observer.observe(ended, self.started);
     }

@@ -25,6 +25,11 @@ use crate::config::{GatewayCacheRule, GatewaySettings, UpstreamSettings};
 const KEY_HEADERS: [&str; 4] =
     ["anthropic-version", BETA_HEADER, "openai-organization", "openai-project"];
 const BETA_HEADER: &str = "anthropic-beta";
+/// Forms of streams from which a plain answer may be made.
+const STREAM_FORMS: [&str; 2] = ["stream", "stream {\"include_usage\":true}"];
+
+/// Reason to pass by the cache where no duration is given.
+pub(super) const NO_TTL: &str = "no TTL is configured for it, and Recoup-TTL is not given";
 /// Parameters of the query that do not change the answer.
 const IGNORED_QUERY: &str = "beta";
 
@@ -156,7 +161,11 @@ impl CachePlan {
         let rule = settings.rule_for(request, &model);
         let ttl = directives.ttl.or(rule.ttl).unwrap_or(Ttl::Off);
         if ttl == Ttl::Off {
-            return Err(bypass("no TTL is configured for it, and Recoup-TTL is not given".into()));
+            let reason = match directives.ttl {
+                Some(_) => "Recoup-TTL is off",
+                None => NO_TTL,
+            };
+            return Err(bypass(reason.to_owned()));
         }
         if let Some(reason) = request.endpoint.never_cached(&body, &rule) {
             return Err(bypass(reason.to_owned()));
@@ -209,9 +218,14 @@ impl CachePlan {
         own.into_iter().chain(self.directives.max_age).min()
     }
 
+    /// True if an answer of this age, in seconds, is acceptable.
+    pub(super) fn accepts_age(&self, age: Option<u64>) -> bool {
+        self.max_age().is_none_or(|most| age.unwrap_or_default().saturating_mul(1000) <= most)
+    }
+
     /// True if the answer may be another client's, or for another client.
     pub(super) fn shares_flights(&self) -> bool {
-        self.directives.mode == CacheMode::Use && self.directives.max_age.is_none()
+        self.directives.mode == CacheMode::Use
     }
 
     /// True if the client accepts an answer from the cache.
@@ -219,9 +233,12 @@ impl CachePlan {
         !matches!(self.directives.mode, CacheMode::Refresh | CacheMode::Bypass)
     }
 
-    /// Entry of the same answer in another form; none if the recipe can't be made.
-    pub(super) fn id_of_form(&self, form: &str) -> Option<EntryId> {
-        self.with_body(self.recipe.body.with_form(form)).map(|plan| plan.id)
+    /// Entries of the same answer in other forms, from which the one that is asked for may be made.
+    pub(super) fn other_forms(&self) -> impl Iterator<Item = EntryId> {
+        let is_plain = self.recipe.body.form().is_empty();
+        let others: &[&str] = if is_plain { &STREAM_FORMS } else { &[""] };
+        let id = |form: &&str| Some(self.with_body(self.recipe.body.with_form(form))?.id);
+        others.iter().filter_map(id)
     }
 
     /// The plan of a request with another body; none if no key can be made of it.

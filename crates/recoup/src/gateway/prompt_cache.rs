@@ -4,12 +4,14 @@
 //! request is compared with the one that its conversation continues, part by part, in the order in which
 //! providers read them: tools, instructions, settings, messages.
 
+use std::collections::HashMap;
+
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::key::model_request::unify_content;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::endpoint::ApiEndpoint;
+use super::endpoint::{AnswerTokens, ApiEndpoint};
 use super::request_log::LoggedRequest;
 
 /// Fields of the body that change what the provider keeps of the messages.
@@ -21,7 +23,7 @@ const LONG_TTL: u32 = 60 * 60;
 const DAY_TTL: u32 = 24 * 60 * 60;
 
 /// A part of a prompt, with the beginning of its digest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct PromptPart(String, String);
 
 /// Beginning of a request, without its text.
@@ -119,19 +121,6 @@ impl PromptOutline {
         &self.parts[self.head.min(self.parts.len())..]
     }
 
-    /// True if both begin with the same message.
-    fn is_same_conversation(&self, other: &Self) -> bool {
-        self.messages().first().is_some_and(|first| Some(first) == other.messages().first())
-    }
-
-    /// True if this may be the other's conversation after its client has summed it up.
-    fn is_compacted(&self, earlier: &Self) -> bool {
-        self.session.is_some()
-            && self.session == earlier.session
-            && self.parts[..self.head] == earlier.parts[..earlier.head]
-            && self.messages().len() < earlier.messages().len()
-    }
-
     /// The first part of an earlier prompt that is not here as it was.
     fn first_change(&self, earlier: &Self) -> Option<(String, &'static str)> {
         let at =
@@ -227,28 +216,72 @@ fn short_digest(text: &str) -> String {
     Sha256Digest::of(text.as_bytes()).to_hex()[..16].to_owned()
 }
 
+/// Names of a conversation: who asks which upstream, the session or else the model, and a part of the prompt.
+type ConversationKey<'a> = (&'a str, &'a str, &'a str, &'a [PromptPart]);
+
+/// The latest request of each conversation, by its first message, and by all in front of the messages.
+#[derive(Default)]
+struct LatestRequests<'a> {
+    by_start: HashMap<ConversationKey<'a>, PromptRequest<'a>>,
+    by_head: HashMap<ConversationKey<'a>, PromptRequest<'a>>,
+}
+
+/// A request with its prompt and its tokens.
+type PromptRequest<'a> = (&'a LoggedRequest, &'a PromptOutline, AnswerTokens);
+
 /// The misses among some requests, which are in the order in which they were sent.
 pub(super) fn find_misses(requests: &[LoggedRequest]) -> Vec<PromptCacheMiss> {
-    (0..requests.len()).filter_map(|at| find_miss(&requests[..at], &requests[at])).collect()
+    let mut latest = LatestRequests::default();
+    let with_prompt = requests.iter().filter_map(|it| Some((it, it.prompt.as_ref()?, it.usage?)));
+    let misses = with_prompt.filter_map(|asked| {
+        let miss = latest.continued_by(asked).and_then(|was| find_miss(was, asked));
+        latest.insert(asked);
+        miss
+    });
+    misses.collect()
+}
+
+impl<'a> LatestRequests<'a> {
+    /// The request that another one continues. A request that continues none is no miss: sub-agents and titles
+    /// are conversations of their own.
+    fn continued_by(&self, asked: PromptRequest<'a>) -> Option<PromptRequest<'a>> {
+        let (start, head) = keys(asked);
+        let (_, outline, _) = asked;
+        let count = |(_, outline, _): &PromptRequest<'_>| outline.messages().len();
+        // Without a session, one that is shorter has only begun with the same words.
+        let same = self.by_start.get(&start).copied();
+        let same = same.filter(|was| outline.session.is_some() || count(was) <= count(&asked));
+        // After a summary by its client, a session goes on with fewer messages.
+        let compacted = || {
+            let was = self.by_head.get(&head).copied();
+            was.filter(|was| outline.session.is_some() && count(was) > count(&asked))
+        };
+        same.or_else(compacted)
+    }
+
+    fn insert(&mut self, asked: PromptRequest<'a>) {
+        let (start, head) = keys(asked);
+        self.by_start.insert(start, asked);
+        self.by_head.insert(head, asked);
+    }
+}
+
+fn keys<'a>(
+    (request, outline, _): PromptRequest<'a>,
+) -> (ConversationKey<'a>, ConversationKey<'a>) {
+    // Without a session, models are asked the same independently of each other.
+    let name = outline.session.as_deref().unwrap_or(&request.model);
+    let key = |parts| (request.scope.as_str(), request.upstream.as_str(), name, parts);
+    let messages = outline.messages();
+    let head = &outline.parts[..outline.head.min(outline.parts.len())];
+    (key(&messages[..messages.len().min(1)]), key(head))
 }
 
 /// The miss of a request, compared with the one that it continues.
-///
-/// A request that continues none is no miss: sub-agents and titles are conversations of their own.
-pub(super) fn find_miss(
-    earlier: &[LoggedRequest],
-    asked: &LoggedRequest,
+fn find_miss(
+    (was, before, used): PromptRequest<'_>,
+    (asked, outline, usage): PromptRequest<'_>,
 ) -> Option<PromptCacheMiss> {
-    let (outline, usage) = (asked.prompt.as_ref()?, asked.usage?);
-    let candidates = earlier.iter().rev().filter_map(|it| {
-        let is_near = it.scope == asked.scope && it.upstream == asked.upstream;
-        let outline = it.prompt.as_ref().filter(|_| is_near)?;
-        Some((it, outline, it.usage?))
-    });
-    let (was, before, used) = candidates
-        .clone()
-        .find(|(_, it, _)| outline.is_same_conversation(it))
-        .or_else(|| candidates.clone().find(|(_, it, _)| outline.is_compacted(it)))?;
     let cached = used.cache_read + used.cache_written;
     // Providers look a few blocks back only: less than half is a part that was lost.
     if cached == 0 || usage.cache_read >= cached.div_ceil(2) {
@@ -263,7 +296,7 @@ pub(super) fn find_miss(
         PromptCacheCause::Unmarked
     } else if usage.cache_read == 0 && before.ttl > 0 && idle >= u64::from(before.ttl) {
         PromptCacheCause::TimeOut { idle_seconds: idle, kept_seconds: before.ttl }
-    } else if !outline.is_same_conversation(before) {
+    } else if outline.messages().first() != before.messages().first() {
         PromptCacheCause::Compaction
     } else if let Some((part, how)) = outline.first_change(before) {
         PromptCacheCause::ChangedPrefix { part, how }
@@ -311,7 +344,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::gateway::endpoint::AnswerTokens;
 
     const MODEL: &str = "claude-sonnet-4-5";
 
@@ -341,7 +373,13 @@ mod tests {
             LoggedRequest::new(format!("at {at}"), "tenant:a".into(), at * 1000, 1000);
         request.model = body["model"].as_str().unwrap_or_default().to_owned();
         request.prompt = PromptOutline::of(ApiEndpoint::Messages, body, "");
-        request.usage = Some(AnswerTokens { input: 9000, output: 1, cache_read, cache_written });
+        request.usage = Some(AnswerTokens {
+            input: 9000,
+            output: 1,
+            cache_read,
+            cache_written,
+            ..AnswerTokens::default()
+        });
         request
     }
 
@@ -410,6 +448,22 @@ mod tests {
             cause_of(LoggedRequest { started: 500, ..sent(0, &next, 0, 8100) }),
             Some(PromptCacheCause::SentTogether)
         );
+        let mut elsewhere = next.clone();
+        elsewhere["metadata"]["user_id"] = json!("session_2");
+        assert_eq!(cause_of(sent(10, &elsewhere, 0, 8100)), None, "another session");
+        let without_session = |model: &str, messages: &[&str]| {
+            let mut body = body(messages);
+            (body["metadata"], body["model"]) = (json!({}), json!(model));
+            body
+        };
+        let first = sent(0, &without_session(MODEL, &["hello", "answer", "more"]), 0, 8000);
+        for (why, other) in [
+            ("another model is asked the same", without_session("other", &["hello"])),
+            ("another conversation begins the same", without_session(MODEL, &["hello"])),
+        ] {
+            let misses = find_misses(&[first.clone(), sent(10, &other, 0, 50)]);
+            assert!(misses.is_empty(), "{why}: {misses:?}");
+        }
         let uncached = sent(0, &body(&["hello"]), 0, 0);
         assert!(find_misses(&[uncached, sent(5, &next, 0, 0)]).is_empty(), "nothing was cached");
     }

@@ -1,11 +1,13 @@
 //! Outcome of a request, as the header `Recoup-Cache`, the access log and the metrics say it.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
 
+use hyper::Response;
 use hyper::header::HeaderValue;
 use recoup_core::key::Key;
 use tokio::time::Instant;
+
+use super::meter::{MeteredBody, TokenCell};
 
 /// Outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,8 +39,8 @@ pub(super) struct CacheReport {
     pub(super) age: Option<u64>,
     pub(super) saved_tokens: u64,
     pub(super) saved_micro_dollars: Option<u64>,
-    /// Input and output tokens of the answer, once they are known.
-    pub(super) tokens: Arc<OnceLock<(u64, u64)>>,
+    /// Tokens of the answer, once they are known.
+    pub(super) tokens: TokenCell,
     /// Times at which this request's upstream was asked, and began to answer.
     pub(super) upstream_call: Option<(Instant, Instant)>,
 }
@@ -57,14 +59,15 @@ impl CacheReport {
             age: None,
             saved_tokens: 0,
             saved_micro_dollars: None,
-            tokens: Arc::default(),
+            tokens: TokenCell::default(),
             upstream_call: None,
         }
     }
 
-    /// Adds that the upstream was asked at that time, and answers now.
-    pub(super) fn asked_at(self, asked: Instant) -> Self {
-        Self { upstream_call: Some((asked, Instant::now())), ..self }
+    /// Adds that the upstream was asked at that time, and gives this answer now.
+    pub(super) fn asked_at(self, asked: Instant, answer: &Response<MeteredBody>) -> Self {
+        let (upstream_call, tokens) = (Some((asked, Instant::now())), answer.body().tokens());
+        Self { upstream_call, tokens, ..self }
     }
 
     /// Value of the header.

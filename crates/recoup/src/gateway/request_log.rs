@@ -11,7 +11,7 @@ use recoup_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::endpoint::AnswerTokens;
-use super::prompt_cache::{PromptCacheMiss, PromptOutline, find_miss, find_misses};
+use super::prompt_cache::{PromptCacheMiss, PromptOutline, find_misses};
 
 /// Version of the format.
 const VERSION: u32 = 1;
@@ -117,9 +117,8 @@ impl RequestHistory {
 
     /// The miss of one request; an error if it is not known.
     pub(crate) fn prompt_cache_miss(&self, id: &str) -> Result<Option<PromptCacheMiss>> {
-        let at = self.0.iter().position(|request| request.id == id);
-        let at = at.ok_or_else(|| unknown_request(id))?;
-        Ok(find_miss(&self.0[..at], &self.0[at]))
+        self.find(id).ok_or_else(|| unknown_request(id))?;
+        Ok(self.prompt_cache_misses().into_iter().find(|miss| miss.request == id))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::{Response, StatusCode};
 
@@ -11,6 +10,7 @@ use super::LiveSettings;
 use super::assemble::{assemble_stream, to_stream};
 use super::body::{AnswerBody, PacedBody, PassedBody};
 use super::endpoint::ApiEndpoint;
+use super::meter::MeteredBody;
 use super::recording::{self, RecordedAnswer};
 use super::refusal::GatewayRefusal;
 use super::report::{CacheReport, CacheStatus};
@@ -91,7 +91,7 @@ pub(super) async fn shared_answer(
 
 /// An upstream's answer as it is.
 pub(super) fn passed_answer(
-    response: Response<Incoming>,
+    response: Response<MeteredBody>,
     report: CacheReport,
     silence: Duration,
 ) -> Response<AnswerBody> {
@@ -103,7 +103,7 @@ pub(super) fn passed_answer(
 pub(super) fn begun_answer(
     mut head: hyper::http::response::Parts,
     begun: Bytes,
-    body: Incoming,
+    body: MeteredBody,
     report: CacheReport,
     silence: Duration,
 ) -> Response<AnswerBody> {

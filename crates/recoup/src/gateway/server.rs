@@ -44,7 +44,7 @@ const PREFACE_LEN: usize = 24;
 /// Longest time for open answers after the one has ended for whom it serves.
 const STOP_DRAIN: Duration = Duration::from_secs(5);
 /// Most bytes of a request's head.
-const MAX_HEAD_BYTES: usize = 64 << 10;
+const MAX_HEAD_BYTES: u16 = u16::MAX;
 /// Most streams of one HTTP/2 connection.
 const MAX_STREAMS: u32 = 256;
 /// Largest file with a certificate or a key.
@@ -102,19 +102,21 @@ async fn run(
     ready: impl FnOnce(&str) -> Result<()>,
 ) -> Result<()> {
     let GatewaySetup { cache, settings, prices, fingerprint_key, key_of, home, .. } = setup;
-    let live = LiveSettings::new(settings.clone(), prices.clone(), fingerprint_key, key_of)?;
-    let tls = settings.tls.as_ref().map(|(chain, key)| acceptor(chain, key)).transpose()?;
     let listening = || format!("cannot listen on {}", settings.listen);
     let listener = TcpListener::bind(settings.listen).await.with_context(listening)?;
     let address = listener.local_addr().with_context(listening)?;
+    // Who may call depends on the address that is really listened at, whatever a reload says.
+    let settings = GatewaySettings { listen: address, ..settings.clone() };
+    let live = LiveSettings::new(settings.clone(), prices.clone(), fingerprint_key, key_of)?;
     let mut ends = match stop {
         Some(stop) => ServeEnds::Stop(stop),
         None => ServeEnds::signals()?,
     };
-    let url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
+    let url = format!("{}://{address}", if live.tls.is_some() { "https" } else { "http" });
     let places = Arc::new(Semaphore::new(settings.limits.connections));
     let facts = ServerFacts {
         url: url.clone(),
+        address,
         store: setup.store.clone(),
         started: cache.clock().now(),
         places: Arc::clone(&places),
@@ -147,7 +149,6 @@ async fn run(
         let _ = stream.set_nodelay(true);
         let connection = ClientConnection {
             gateway: Arc::clone(&gateway),
-            tls: tls.clone(),
             place: Arc::new(place),
         };
         tokio::spawn(connection.serve(stream, open.watcher()));
@@ -240,6 +241,10 @@ impl Gateway {
     /// Replaces the settings, all or none of them.
     fn reload(&self, setup: &GatewaySetup<'_>) {
         let loaded = (setup.reload)().and_then(|(settings, prices)| {
+            if settings.tls.is_some() != self.live.read().tls.is_some() {
+                return Err(Error::usage("TLS can't be switched on or off while it runs"));
+            }
+            let settings = GatewaySettings { listen: self.server.address, ..settings };
             LiveSettings::new(settings, prices, &setup.fingerprint_key, setup.key_of)
         });
         let refused = loaded.as_ref().err().map(ToString::to_string);
@@ -262,7 +267,6 @@ impl Gateway {
 /// One connection of a client.
 struct ClientConnection {
     gateway: Arc<Gateway>,
-    tls: Option<TlsAcceptor>,
     place: Arc<ConnectionPlace>,
 }
 
@@ -275,8 +279,9 @@ impl ClientConnection {
         stream: tokio::net::TcpStream,
         watcher: hyper_util::server::graceful::Watcher,
     ) {
-        let limits = self.gateway.live.read().settings.limits.clone();
-        match &self.tls {
+        let live = Arc::clone(&self.gateway.live.read());
+        let limits = live.settings.limits.clone();
+        match &live.tls {
             None => self.serve_http(StallGuard::new(stream, &limits), &limits, watcher).await,
             Some(tls) => {
                 let accepted = timeout(limits.head_timeout, tls.accept(stream)).await;
@@ -299,13 +304,14 @@ impl ClientConnection {
         builder
             .http1()
             .preserve_header_case(true)
-            .max_buf_size(MAX_HEAD_BYTES)
+            .max_buf_size(MAX_HEAD_BYTES.into())
             .timer(TokioTimer::new())
             .header_read_timeout(limits.head_timeout);
         builder
             .http2()
             .timer(TokioTimer::new())
             .max_concurrent_streams(MAX_STREAMS)
+            .max_header_list_size(MAX_HEAD_BYTES.into())
             .keep_alive_interval(limits.head_timeout);
         let service = service_fn(|mut request: Request<Incoming>| {
             let gateway = Arc::clone(&self.gateway);
@@ -330,7 +336,7 @@ pub(super) async fn join_upgraded(
 }
 
 /// Reads a certificate chain and its key.
-fn acceptor(chain: &std::path::Path, key: &std::path::Path) -> Result<TlsAcceptor> {
+pub(super) fn tls_acceptor(chain: &std::path::Path, key: &std::path::Path) -> Result<TlsAcceptor> {
     let read = |path: &std::path::Path| {
         let found = fsx::read_regular(path, MAX_PEM)?;
         found.ok_or_else(|| Error::usage(format!("{} does not exist", path.display())))

@@ -36,6 +36,8 @@ const MAX_STATUS_BYTES: usize = 4 << 20;
 #[derive(Debug)]
 pub(super) struct ServerFacts {
     pub(super) url: String,
+    /// Address that is listened at.
+    pub(super) address: SocketAddr,
     pub(super) store: String,
     pub(super) started: Timestamp,
     /// Free places for connections, of this many.
@@ -141,7 +143,7 @@ impl Gateway {
     /// Answers with the status, as JSON.
     pub(super) async fn status_answer(&self, live: &LiveSettings) -> Response<AnswerBody> {
         let is_readable = self.reads_store().await;
-        let ServerFacts { url, store, started, places, max_connections, last_reload } =
+        let ServerFacts { url, store, started, places, max_connections, last_reload, .. } =
             &self.server;
         let LiveSettings { settings, .. } = live;
         let requests = self.observer.metrics.totals();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use hyper::StatusCode;
-use hyper::header::HeaderMap;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::{Sha256Digest, encode_hex};
@@ -17,22 +17,19 @@ use ring::hmac;
 
 use super::GatewayRefusal;
 use crate::config::{DailyBudget, GatewaySettings, TenantSettings, env};
-use crate::http::{bearer_token, is_same_token};
+use crate::http::is_same_token;
 
 /// Header with a token of the gateway, beside the credential of the provider.
 pub(super) const TOKEN_HEADER: &str = "recoup-token";
 const API_KEY_HEADER: &str = "x-api-key";
-/// Headers that tell one caller from another.
-const CREDENTIAL_HEADERS: [&str; 4] = ["authorization", API_KEY_HEADER, "api-key", "cookie"];
+/// Headers in which APIs expect their keys.
+const KEY_HEADERS: [&str; 3] = ["authorization", API_KEY_HEADER, "api-key"];
 
 /// Credentials of a request, which must not be recorded.
 pub(super) fn credentials_of(headers: &HeaderMap) -> SecretValues {
-    let names = CREDENTIAL_HEADERS.into_iter().chain([TOKEN_HEADER]);
-    let values = names.flat_map(|name| headers.get_all(name)).map(|value| {
-        let value = value.as_bytes();
-        value.strip_prefix(b"Bearer ").unwrap_or(value).to_vec()
-    });
-    SecretValues::of_values(values)
+    let is_secret = |name: &HeaderName| is_credential(name) || name == TOKEN_HEADER;
+    let values = headers.iter().filter(|(name, _)| is_secret(name));
+    SecretValues::of_values(values.map(|(_, value)| token_in(value).as_bytes().to_vec()))
 }
 
 /// The callers that are let in.
@@ -57,7 +54,9 @@ pub(super) struct GatewayCaller {
     pub(super) scope: Scope,
     /// Number of the tenant in the configuration.
     pub(super) tenant: Option<usize>,
-    /// True if the credential is a token of ours, in place of which the gateway's key is sent.
+    /// Headers with a token of ours: they are not sent.
+    pub(super) token_headers: Vec<HeaderName>,
+    /// True if it has no key of its own, so that the gateway's key is sent.
     pub(super) sends_gateway_key: bool,
 }
 
@@ -118,25 +117,31 @@ impl TenantTable {
             return Some(GatewayCaller {
                 scope: local_scope(),
                 tenant: None,
+                token_headers: Vec::new(),
                 sends_gateway_key: false,
             });
         }
-        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let credential = text(API_KEY_HEADER).or_else(|| bearer_token(headers));
-        // A token in place of the key never leaves this machine, whichever header lets the caller in.
-        let sends_gateway_key = credential.is_some_and(|it| self.knows_token(it));
-        for token in [text(TOKEN_HEADER), credential].into_iter().flatten() {
+        // A token in place of a key never leaves this machine, whichever header lets the caller in.
+        let credentials = headers.iter().filter(|(name, _)| is_credential(name));
+        let (tokens, others): (Vec<_>, Vec<_>) =
+            credentials.partition(|(_, value)| self.knows_token(token_in(value)));
+        let token_headers: Vec<HeaderName> =
+            tokens.iter().map(|(name, _)| (*name).clone()).collect();
+        let has_key = others.iter().any(|(name, _)| KEY_HEADERS.contains(&name.as_str()));
+        let sends_gateway_key = !token_headers.is_empty() && !has_key;
+        let named = headers.get(TOKEN_HEADER);
+        let given = named.into_iter().chain(tokens.iter().map(|(_, value)| *value));
+        given.map(token_in).find_map(|token| {
             let is_it = |(_, known): &(TenantSettings, String)| is_same_token(token, known);
-            if let Some(tenant) = self.tenants.iter().position(is_it) {
-                let scope = Scope::tenant(&self.tenants[tenant].0.name);
-                return Some(GatewayCaller { scope, tenant: Some(tenant), sends_gateway_key });
-            }
-            if self.shared_token.as_deref().is_some_and(|known| is_same_token(token, known)) {
-                let scope = self.scope_of_credentials(headers, sends_gateway_key)?;
-                return Some(GatewayCaller { scope, tenant: None, sends_gateway_key });
-            }
-        }
-        None
+            let tenant = self.tenants.iter().position(is_it);
+            let scope = match tenant {
+                Some(at) => Scope::tenant(&self.tenants[at].0.name),
+                None if self.knows_token(token) => self.scope_of_credentials(&others)?,
+                None => return None,
+            };
+            let token_headers = token_headers.clone();
+            Some(GatewayCaller { scope, tenant, token_headers, sends_gateway_key })
+        })
     }
 
     /// Budget of a caller's tenant; none if it has no tenant.
@@ -149,19 +154,33 @@ impl TenantTable {
         known.any(|token| is_same_token(text, token))
     }
 
-    /// Scope of a caller's credentials, which does not reveal them. Callers without one of their own
-    /// share a scope.
-    fn scope_of_credentials(&self, headers: &HeaderMap, has_none: bool) -> Option<Scope> {
+    /// Scope of a caller's credentials, which does not reveal them. Callers without any share a scope.
+    fn scope_of_credentials(&self, credentials: &[(&HeaderName, &HeaderValue)]) -> Option<Scope> {
         let mut context = hmac::Context::with_key(&self.fingerprint_key);
-        for name in CREDENTIAL_HEADERS {
-            for value in headers.get_all(name).iter().filter(|_| !has_none) {
-                context.update(name.as_bytes());
-                context.update(&(value.len() as u64).to_be_bytes());
-                context.update(value.as_bytes());
-            }
+        for (name, value) in credentials {
+            context.update(name.as_str().as_bytes());
+            context.update(&(value.len() as u64).to_be_bytes());
+            context.update(value.as_bytes());
         }
         let name = format!("key-{}", encode_hex(&context.sign().as_ref()[..8]));
         SafeName::parse("tenant", &name).ok().map(|name| Scope::tenant(&name))
+    }
+}
+
+/// True if a header tells one caller from another. Providers have names of their own for their keys.
+fn is_credential(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    let is_ours = name.starts_with("recoup-");
+    let names_key = ["authorization", "auth", "key", "token", "secret", "cookie"];
+    !is_ours && name != "idempotency-key" && names_key.iter().any(|word| name.ends_with(word))
+}
+
+/// A token as a header has it: `Bearer TOKEN`, or alone.
+fn token_in(value: &HeaderValue) -> &str {
+    let text = value.to_str().unwrap_or_default();
+    match text.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
+        _ => text,
     }
 }
 

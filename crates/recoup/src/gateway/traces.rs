@@ -220,9 +220,9 @@ impl RequestSpan {
         attributes.extend(key.map(|key| text("recoup.cache.key", key)));
         attributes.extend(trace.system.map(|system| text("gen_ai.system", system)));
         attributes.extend(model.as_ref().map(|model| text("gen_ai.request.model", model)));
-        if let Some((input, output)) = self.report.tokens.get() {
-            attributes.push(number("gen_ai.usage.input_tokens", *input));
-            attributes.push(number("gen_ai.usage.output_tokens", *output));
+        if let Some(tokens) = self.report.tokens.get() {
+            attributes.push(number("gen_ai.usage.input_tokens", tokens.input));
+            attributes.push(number("gen_ai.usage.output_tokens", tokens.output));
         }
         let span_id = new_id();
         let begun = self.ended.saturating_sub(self.elapsed.as_nanos());

@@ -19,6 +19,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use tokio::time::timeout;
 
 use super::shared_response::UpstreamFault;
+use super::tenants::GatewayCaller;
 use crate::config::UpstreamSettings;
 use crate::http::{ProxySettings, root_cause};
 use crate::llm::{ApiKey, ModelProvider};
@@ -129,7 +130,7 @@ impl Upstream {
         head: &Parts,
         path_and_query: &str,
         body: UpstreamBody,
-        sends_gateway_key: bool,
+        caller: &GatewayCaller,
     ) -> Result<Response<Incoming>, UpstreamFault> {
         let fault = |status, message: String| UpstreamFault { status, message };
         let uri: Uri = format!("{}{path_and_query}", self.base)
@@ -138,7 +139,7 @@ impl Upstream {
         let mut request = Request::new(body);
         *request.method_mut() = head.method.clone();
         *request.uri_mut() = uri;
-        *request.headers_mut() = self.headers(&head.headers, sends_gateway_key);
+        *request.headers_mut() = self.headers(&head.headers, caller);
         // Has the spelling of the headers.
         *request.extensions_mut() = head.extensions.clone();
         let name = &self.settings.name;
@@ -163,19 +164,16 @@ impl Upstream {
     }
 
     /// The client's headers in their order, with the upstream's host.
-    fn headers(&self, given: &HeaderMap, sends_gateway_key: bool) -> HeaderMap {
+    fn headers(&self, given: &HeaderMap, caller: &GatewayCaller) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(given.len() + 2);
         let changed = &self.settings.headers;
         let is_upgrade = is_websocket(given);
         for (name, value) in given {
-            let is_credential = *name == header::AUTHORIZATION || name == "x-api-key";
             let is_ours = name.as_str().starts_with("recoup-");
             let is_hop = is_connection_header(name, given)
                 && !(is_upgrade && (*name == header::UPGRADE || *name == header::CONNECTION));
-            if is_ours || is_hop || changed.contains_key(name.as_str()) {
-                continue;
-            }
-            if is_credential && sends_gateway_key {
+            let is_token = caller.token_headers.contains(name);
+            if is_ours || is_hop || is_token || changed.contains_key(name.as_str()) {
                 continue;
             }
             let is_host = *name == header::HOST;
@@ -188,7 +186,7 @@ impl Upstream {
                 headers.insert(name, value);
             }
         }
-        if let Some(key) = self.key.as_ref().filter(|_| sends_gateway_key) {
+        if let Some(key) = self.key.as_ref().filter(|_| caller.sends_gateway_key) {
             let (name, value) = match self.settings.api {
                 ModelProvider::Anthropic => {
                     (HeaderName::from_static("x-api-key"), key.reveal().to_owned())

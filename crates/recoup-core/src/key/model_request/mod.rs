@@ -33,6 +33,10 @@ const UNSHOWN: [&str; 7] =
 const SHOWN_HEADERS: [&str; 4] =
     ["anthropic-version", "anthropic-beta", "openai-organization", "openai-project"];
 
+/// Ends of the names of fields with credentials, which some servers take in the body.
+const SECRET_ENDINGS: [&str; 7] =
+    ["key", "token", "secret", "password", "authorization", "headers", "credentials"];
+
 /// Inputs that determine the answer of a model API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelRequestRecipe {
@@ -81,7 +85,8 @@ impl ModelRequestBody {
     fn of(mut body: Map<String, Value>, normalisers: &[TextNormaliser]) -> Result<Self> {
         let form = take_form(&mut body);
         body.retain(|name, _| !IGNORED.contains(&name.as_str()));
-        if body.get("store") == Some(&Value::Bool(false)) {
+        // Chat completions are not stored unless that is asked for; responses are.
+        if body.contains_key("messages") && body.get("store") == Some(&Value::Bool(false)) {
             body.remove("store");
         }
         body.remove("cache_control");
@@ -254,8 +259,12 @@ impl KeyRecipe for ModelRequestRecipe {
         let Self { upstream, method, path, headers, body } = self;
         let mut parts = vec![
             KeyPart::shown("upstream", upstream),
-            KeyPart::shown("path", &format!("{method} {path}")),
+            KeyPart::shown("path", &format!("{method} {}", path.split('?').next().unwrap_or(path))),
         ];
+        if let Some((_, query)) = path.split_once('?') {
+            // It may have a key.
+            parts.push(KeyPart::hidden("query", query));
+        }
         // Those that the user names may be anything.
         let header = |(name, value): (&String, &String)| {
             let (part, is_known) =
@@ -276,9 +285,12 @@ impl KeyRecipe for ModelRequestRecipe {
             LISTED.iter().any(is_field)
         };
         let own = body.fields.iter().filter(|(name, _)| !is_listed(name));
-        parts.extend(own.map(|(name, value)| match name.as_str() {
-            "mcp_servers" => KeyPart::hidden(name, value),
-            _ => KeyPart::shown(name, value),
+        let is_secret = |name: &str| {
+            name == "mcp_servers" || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        };
+        parts.extend(own.map(|(name, value)| match is_secret(name) {
+            true => KeyPart::hidden(name, value),
+            false => KeyPart::shown(name, value),
         }));
         parts.extend(body.items.iter().cloned());
         parts
