@@ -233,7 +233,11 @@ pub(super) fn read_gateway(node: &ConfigNode, reader: &mut NodeReader) -> Gatewa
             "hosts" => {
                 settings.hosts = texts(reader, &key, node, "host names");
                 if settings.hosts.iter().any(|host| host.contains(['/', ':', ' '])) {
-                    reader.add(&key, node, "expected names such as llm.example.com, without a port");
+                    reader.add(
+                        &key,
+                        node,
+                        "expected names such as llm.example.com, without a port",
+                    );
                 }
             }
             "tls_certificate" => certificate = reader.text(&key, node, "the path of a PEM file"),

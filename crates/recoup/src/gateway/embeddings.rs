@@ -313,8 +313,9 @@ impl WholeAnswer {
 fn common_headers<'a>(mut lists: impl Iterator<Item = &'a EmbeddingList>) -> HeaderMap {
     let mut headers = lists.next().map(|list| list.stored.headers.clone()).unwrap_or_default();
     for list in lists {
-        let differs =
-            |name: &&header::HeaderName| headers.get_all(*name) != list.stored.headers.get_all(*name);
+        let differs = |name: &&header::HeaderName| {
+            headers.get_all(*name) != list.stored.headers.get_all(*name)
+        };
         let others: Vec<header::HeaderName> = headers.keys().filter(differs).cloned().collect();
         for name in others {
             headers.remove(name);

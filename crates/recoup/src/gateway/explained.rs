@@ -72,8 +72,7 @@ impl DescribedRequest {
         };
         let directives = CacheDirectives::read(&head.headers).map_err(Error::usage)?;
         let has_list = |body: Value| body["input"].as_array().is_some_and(|it| it.len() > 1);
-        if endpoint == ApiEndpoint::Embeddings
-            && serde_json::from_slice(&body).is_ok_and(has_list)
+        if endpoint == ApiEndpoint::Embeddings && serde_json::from_slice(&body).is_ok_and(has_list)
         {
             let reason = "each text of a list is looked up by itself: explain one of them";
             return Ok(Err(reason.to_owned()));

@@ -2,8 +2,8 @@
 //! answer while it arrives. Between processes the cache's claims do the same.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -389,12 +389,7 @@ impl FlightRun<'_> {
     }
 
     /// Stores an answer that came to its end, unless it is one that is not kept.
-    async fn keep(
-        &self,
-        permit: Permit,
-        recorded: RecordedAnswer,
-        started: Instant,
-    ) {
+    async fn keep(&self, permit: Permit, recorded: RecordedAnswer, started: Instant) {
         let (plan, live) = (Arc::clone(self.plan), self.live.prices.clone());
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let stored = spawn_blocking(move || {

@@ -147,10 +147,7 @@ async fn run(
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
         // Small answers must not wait for the client's acknowledgement.
         let _ = stream.set_nodelay(true);
-        let connection = ClientConnection {
-            gateway: Arc::clone(&gateway),
-            place: Arc::new(place),
-        };
+        let connection = ClientConnection { gateway: Arc::clone(&gateway), place: Arc::new(place) };
         tokio::spawn(connection.serve(stream, open.watcher()));
     }
     drop(listener);

@@ -11,6 +11,7 @@ mod operations;
 mod requests;
 mod scripted_api;
 mod sdks;
+mod spending;
 mod streams;
 mod team;
 mod traces;
@@ -68,7 +69,8 @@ impl Gateway {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        let address = url.trim().strip_prefix("http://").unwrap_or_default().to_owned();
+        let address = url.trim().strip_prefix("http://").unwrap_or_default();
+        let address = address.replace("0.0.0.0", "127.0.0.1");
         Self { child, address }
     }
 

@@ -152,6 +152,14 @@ fn fields_that_do_not_change_the_answer_do_not_count_and_all_others_do() {
     ] {
         assert_eq!(with(field, value), "miss", "{field}");
     }
+    // Responses are stored by the provider unless this says otherwise, so it counts there.
+    let response = |more: Value| {
+        let mut body = json!({ "model": "gpt-5", "input": "a" });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let only = [("Cache-Control", "only-if-cached")];
+        gateway.post("/v1/responses", &only, &body).header("recoup-cache").unwrap().to_owned()
+    };
+    assert_ne!(response(json!({ "store": false })), response(json!({})));
     let beta = |value| gateway.post(MESSAGES, &[("anthropic-beta", value)], &question("a"));
     assert_eq!(beta("b,a").outcome(), "miss");
     assert_eq!(beta("a, b").outcome(), "hit", "a set");
@@ -278,6 +286,9 @@ fn embedding_server() -> Server {
             )
         };
         let items: Vec<String> = texts.iter().enumerate().map(item).collect();
+        if texts.contains(&json!("slow")) {
+            std::thread::sleep(std::time::Duration::from_millis(500));
+        }
         let tokens = texts.len() * 3;
         let body = format!(
             "{{\"object\":\"list\",\"data\":[{}],\"model\":\"text-embedding-3-small\",\
@@ -329,6 +340,26 @@ fn embeddings_are_asked_for_text_by_text() {
     // Nine tokens for three texts, shared out by their length.
     let all = ask(&["one", "three", "seven"]);
     assert_eq!((all.outcome(), &all.json()["usage"]["total_tokens"]), ("hit", &json!(9)));
+}
+
+#[test]
+fn many_who_ask_for_the_same_list_cost_one_request() {
+    let home = Home::new();
+    let upstream = embedding_server();
+    let gateway = Gateway::caching(&home, &upstream);
+    let body = json!({ "model": "text-embedding-3-small", "input": ["one", "two", "slow"] });
+    std::thread::scope(|scope| {
+        for _ in 0..10 {
+            scope.spawn(|| {
+                let answer = gateway.post("/v1/embeddings", &[], &body);
+                assert_eq!(answer.json()["data"].as_array().unwrap().len(), 3, "{answer:?}");
+            });
+        }
+    });
+    assert_eq!(upstream.received().len(), 1);
+    let hit = gateway.post("/v1/embeddings", &[], &body);
+    let report = hit.header("recoup-cache").unwrap();
+    assert!(report.contains("saved-tokens=9; saved-usd=0.000"), "{report}");
 }
 
 #[test]

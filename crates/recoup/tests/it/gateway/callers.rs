@@ -1,5 +1,6 @@
 //! Who is let in, and who shares entries.
 
+use super::operations::wait_for;
 use super::{Gateway, MESSAGES, configure, message, question};
 use crate::model_server::Server;
 use crate::support::{Home, finish};
@@ -54,6 +55,45 @@ fn a_team_behind_one_key_never_sees_it() {
 }
 
 #[test]
+fn a_token_reaches_no_provider_whichever_header_has_it() {
+    let home = Home::new();
+    let upstream = Server::saying("200 OK", "", message("ok"));
+    let gateway = Gateway::start_with(&home, &upstream, TENANTS, &TOKENS);
+    let red = TOKENS[0].1;
+    let bearer = format!("Bearer {red}");
+    for headers in [
+        vec![("Recoup-Token", red), ("X-Api-Key", "sk-own"), ("Authorization", &bearer)],
+        vec![("X-Api-Key", "sk-own"), ("Authorization", &bearer)],
+        vec![("X-Api-Key", "sk-own"), ("Api-Key", red)],
+    ] {
+        let fresh = [&headers[..], &[("Cache-Control", "no-cache")]].concat();
+        assert_eq!(gateway.post(MESSAGES, &fresh, &question("a")).status, 200, "{headers:?}");
+        let asked = upstream.received().pop().unwrap();
+        assert!(!asked.head.contains(red), "{asked:?}");
+        assert_eq!(asked.header("x-api-key"), Some("sk-own"));
+    }
+}
+
+#[test]
+fn a_reload_opens_no_door() {
+    let home = Home::new();
+    let upstream = Server::saying("200 OK", "", message("ok"));
+    configure(&home, &upstream, TENANTS);
+    let mut command = home.command(&["gateway", "--listen", "0.0.0.0:0"]);
+    command.envs(TOKENS);
+    let gateway = Gateway::spawn(command);
+    configure(&home, &upstream, "listen = \"127.0.0.1:0\"\n");
+    gateway.signal("HUP");
+    let status = || {
+        let mut ask = home.command(&["gateway", "--listen", &gateway.address, "status", "--json"]);
+        finish(ask.env("RECOUP_GATEWAY_TOKEN", TOKENS[0].1)).text()
+    };
+    let told = wait_for(status, |it| it.contains("refused"));
+    assert!(told.contains("can be reached from other machines"), "{told}");
+    assert_eq!(gateway.post(MESSAGES, &[], &question("a")).status, 401);
+}
+
+#[test]
 fn others_are_not_let_in_without_a_token() {
     let home = Home::new();
     let upstream = Server::saying("200 OK", "", message("ok"));
@@ -102,6 +142,8 @@ fn callers_with_a_shared_token_are_told_apart_by_their_credentials() {
         ("X-Api-Key", "one"),
         ("api-key", "one"),
         ("api-key", "two"),
+        ("X-Goog-Api-Key", "one"),
+        ("X-Goog-Api-Key", "two"),
     ] {
         assert_eq!(ask(name, value), "miss", "{name}: {value}");
         assert_eq!(ask(name, value), "hit", "{name}: {value}");

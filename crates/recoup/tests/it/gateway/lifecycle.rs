@@ -36,6 +36,14 @@ fn a_wrong_configuration_is_refused_by_name() {
         ),
         ("[gateway.tenants.a]\n", "a tenant needs a token_env"),
         ("traces = \"ftp://127.0.0.1\"\n", "gateway.traces"),
+        ("key_headers = [\"X-Team:\"]\n", "\"X-Team:\" is not the name of a header"),
+        ("hosts = [\"https://example.com\"]\n", "gateway.hosts"),
+        ("stale_while_revalidate = \"forever\"\n", "a duration with an end"),
+        ("[[gateway.cache]]\nttl = \"1h\"\nupstream = \"no\"\n", "there is no upstream \"no\""),
+        (
+            "[gateway.upstreams.openai.set_headers]\nx-team = \"a\\nb\"\n",
+            "\"x-team\" or its value is not valid",
+        ),
     ] {
         configure(&home, &upstream, settings);
         finish(&mut home.command(&["gateway"])).expect_usage(words);

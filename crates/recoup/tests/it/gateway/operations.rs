@@ -15,7 +15,7 @@ use crate::model_server::{ModelTurn, Server};
 use crate::support::{Home, finish};
 
 /// Asks again until something is so.
-fn wait_for<T>(mut ask: impl FnMut() -> T, is_so: impl Fn(&T) -> bool) -> T {
+pub(super) fn wait_for<T>(mut ask: impl FnMut() -> T, is_so: impl Fn(&T) -> bool) -> T {
     for _ in 0..600 {
         let found = ask();
         if is_so(&found) {

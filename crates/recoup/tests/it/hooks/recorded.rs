@@ -53,3 +53,22 @@ fn every_field_may_be_missing_or_of_another_type() {
         }
     }
 }
+
+/// Some of them run Claude Code's hooks, and without arguments: what is not understood must not disturb.
+#[test]
+fn payloads_of_clients_that_are_not_known_yet_disturb_nobody() {
+    let home = Home::new();
+    for client in ["copilot", "droid", "gemini", "kimi", "qwen"] {
+        for name in names(client) {
+            let payload = fixture(client, &name).to_string();
+            for args in [&["hook"][..], &[]] {
+                let output = hook(home.command(args), payload.as_bytes()).expect(0);
+                assert_eq!(
+                    (output.text(), output.stderr),
+                    (String::new(), String::new()),
+                    "{client} {name}"
+                );
+            }
+        }
+    }
+}
