@@ -5,7 +5,6 @@ use std::path::Path;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 use parking_lot::Mutex;
-use recoup_core::cache::compare_parts;
 use recoup_core::key::Kind;
 use recoup_core::key::model_request::TextNormaliser;
 use recoup_core::{Error, Result};
@@ -124,14 +123,11 @@ impl CassetteReplay {
     }
 
     fn refuse(&self, request: &ExchangeRequest, asked: &ExchangeIdentity) -> GatewayRefusal {
-        let compared = self.known.iter().map(|known| {
-            let parts = &known.identity.parts;
-            (known.at + 1, compare_parts(Kind::ModelRequest, parts, &asked.parts))
-        });
+        let known = self.known.iter().map(|known| (known.at + 1, known.identity.parts.clone()));
+        let why = describe_nearest(Kind::ModelRequest, known, &asked.parts);
         let (path, what) = (self.file.path.display(), request.describe());
-        let why = describe_nearest(compared);
         GatewayRefusal::not_recorded(format!(
-            "{path} does not have {what}: {why}. To record it: recoup gateway --record {path}"
+            "{path} has no recording of this request ({what}): {why}. To record it: recoup gateway --record {path}"
         ))
     }
 

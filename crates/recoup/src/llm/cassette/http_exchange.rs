@@ -102,7 +102,7 @@ impl ExchangeRequest {
     pub(crate) fn describe(&self) -> String {
         let (method, path, model) = (&self.method, self.bare_path(), self.model());
         let model = if model.is_empty() { model } else { format!(" for {model}") };
-        format!("this {method} {path}{model}")
+        format!("{method} {path}{model}")
     }
 
     /// Path without the query.
