@@ -15,7 +15,9 @@ use super::recording::RecordedAnswer;
 use super::refusal::GatewayRefusal;
 use super::report::{CacheReport, CacheStatus};
 use super::response::translate;
-use crate::llm::{CassetteFile, ExchangeRequest, HttpExchange, ModelProvider, describe_nearest};
+use crate::llm::{
+    CassetteFile, ExchangeRequest, ExchangeResponse, HttpExchange, ModelProvider, describe_nearest,
+};
 
 /// Answers from a cassette.
 #[derive(Debug)]
@@ -148,7 +150,7 @@ impl CassetteReplay {
                 headers.append(name, value);
             }
         }
-        let body = response.map(|it| it.to_bytes()).unwrap_or_default().into();
+        let body = response.map(ExchangeResponse::to_bytes).unwrap_or_default().into();
         RecordedAnswer { headers, events: Vec::new(), body }
     }
 

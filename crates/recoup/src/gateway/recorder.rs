@@ -31,8 +31,11 @@ pub(crate) struct ExchangeRecorder {
     /// Number of requests so far.
     started: AtomicU64,
     /// None once it has ended.
-    writer: Mutex<Option<(Sender<CopiedExchange>, JoinHandle<Vec<WrittenExchange>>)>>,
+    writer: Mutex<Option<RecorderThread>>,
 }
+
+/// The thread that writes, and the way to it.
+type RecorderThread = (Sender<CopiedExchange>, JoinHandle<Vec<WrittenExchange>>);
 
 /// Result of a recording.
 #[derive(Debug)]

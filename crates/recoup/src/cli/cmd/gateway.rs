@@ -163,16 +163,15 @@ impl GatewayArgs {
             reload: &reload,
             tell: &|text| ui::say(format_args!("{text}")),
         };
-        let end = match program {
-            Some(program) => Some(run_behind(&setup, program)?),
-            None => {
-                serve(&setup, None, |url| {
-                    // The reader of stdout may have gone; the server is there all the same.
-                    let _ = ui::line(url);
-                    Ok(())
-                })?;
-                None
-            }
+        let end = if let Some(program) = program {
+            Some(run_behind(&setup, program)?)
+        } else {
+            serve(&setup, None, |url| {
+                // The reader of stdout may have gone; the server is there all the same.
+                let _ = ui::line(url);
+                Ok(())
+            })?;
+            None
         };
         report_cassette(&cassette, self.record.or(self.replay), home)?;
         Ok(end.map_or(CommandAnswer::Yes, |end| CommandAnswer::Exit(end.exit_code_or_kill_self())))

@@ -117,8 +117,9 @@ impl ExchangeRequest {
             #[serde(default)]
             model: String,
         }
-        let named = self.body.json.as_ref().map(|json| serde_json::from_str(json.get()));
-        named.and_then(Result::ok).unwrap_or_else(NamedModel::default).model
+        let named =
+            self.body.json.as_ref().map(|json| serde_json::from_str::<NamedModel>(json.get()));
+        named.and_then(Result::ok).unwrap_or_default().model
     }
 }
 
