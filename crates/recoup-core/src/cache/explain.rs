@@ -555,7 +555,7 @@ fn count_equal_parts(asked: &[KeyPart], stored: &[KeyPart]) -> usize {
 
 /// Sum over the parts of the share of common words, in thousandths, so that long texts do not win
 /// by length.
-fn shared_words(asked: &[KeyPart], stored: &[KeyPart]) -> usize {
+pub fn shared_words(asked: &[KeyPart], stored: &[KeyPart]) -> usize {
     let pairs = asked.iter().filter_map(|part| {
         let other = stored.iter().find(|other| other.name == part.name)?;
         Some((part.preview.as_deref()?, other.preview.as_deref()?))

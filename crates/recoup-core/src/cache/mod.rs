@@ -32,7 +32,7 @@ pub use crate::base::ttl::Ttl;
 pub use crate::store::EntrySelection;
 pub use explain::{
     ComparedSide, LookupExplanation, LookupVerdict, MissCause, NearestEntry, PartChange,
-    PartDifference, RuleChanges, TextDifference, WordPlace, compare_parts, quote,
+    PartDifference, RuleChanges, TextDifference, WordPlace, compare_parts, quote, shared_words,
 };
 pub use lookup::{CacheMode, LookupRequest, MissReason, Outcome, PeekOutcome};
 pub use permit::{FillOutcome, FillRefusal, Permit};

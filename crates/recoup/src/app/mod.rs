@@ -127,6 +127,12 @@ impl App {
         self.assemble_cache(Arc::new(store), AppendMode::Together)
     }
 
+    /// A cache that nothing is read from, for a gateway that replays.
+    pub(crate) fn cache_in_memory(&self) -> Cache {
+        let store = InMemoryStore::with_capacity(GATEWAY_MEMORY);
+        self.assemble_cache(Arc::new(store), AppendMode::Together)
+    }
+
     /// The cache without the near tier, for commands that inspect the store itself.
     pub(crate) fn cache_without_near_tier(&self) -> Cache {
         self.assemble_cache(self.settings.store.open(&self.store_context()), AppendMode::AtOnce)

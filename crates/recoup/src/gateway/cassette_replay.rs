@@ -5,7 +5,6 @@ use std::path::Path;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 use parking_lot::Mutex;
-use recoup_core::cache::compare_parts;
 use recoup_core::key::Kind;
 use recoup_core::key::model_request::TextNormaliser;
 use recoup_core::{Error, Result};
@@ -16,7 +15,9 @@ use super::recording::RecordedAnswer;
 use super::refusal::GatewayRefusal;
 use super::report::{CacheReport, CacheStatus};
 use super::response::translate;
-use crate::llm::{CassetteFile, ExchangeRequest, HttpExchange, ModelProvider, describe_nearest};
+use crate::llm::{
+    CassetteFile, ExchangeRequest, ExchangeResponse, HttpExchange, ModelProvider, describe_nearest,
+};
 
 /// Answers from a cassette.
 #[derive(Debug)]
@@ -124,14 +125,11 @@ impl CassetteReplay {
     }
 
     fn refuse(&self, request: &ExchangeRequest, asked: &ExchangeIdentity) -> GatewayRefusal {
-        let compared = self.known.iter().map(|known| {
-            let parts = &known.identity.parts;
-            (known.at + 1, compare_parts(Kind::ModelRequest, parts, &asked.parts))
-        });
+        let known = self.known.iter().map(|known| (known.at + 1, known.identity.parts.clone()));
+        let why = describe_nearest(Kind::ModelRequest, known, &asked.parts);
         let (path, what) = (self.file.path.display(), request.describe());
-        let why = describe_nearest(compared);
         GatewayRefusal::not_recorded(format!(
-            "{path} does not have {what}: {why}. To record it: recoup gateway --record {path}"
+            "{path} has no recording of this request ({what}): {why}. To record it: recoup gateway --record {path}"
         ))
     }
 
@@ -152,7 +150,7 @@ impl CassetteReplay {
                 headers.append(name, value);
             }
         }
-        let body = response.map(|it| it.to_bytes()).unwrap_or_default().into();
+        let body = response.map(ExchangeResponse::to_bytes).unwrap_or_default().into();
         RecordedAnswer { headers, events: Vec::new(), body }
     }
 

@@ -117,8 +117,8 @@ fn answer_value(endpoint: ApiEndpoint, response: &ExchangeResponse) -> Option<Va
 /// An answer for people: JSON, a stream put together, other text, or the number of its bytes.
 pub(crate) fn readable_answer(exchange: &HttpExchange) -> String {
     let response = &exchange.response;
-    let value = endpoint_of(&exchange.request).and_then(|it| answer_value(it, response));
-    if let Some(value) = value {
+    let endpoint = endpoint_of(&exchange.request).filter(|_| response.event_count().is_some());
+    if let Some(value) = endpoint.and_then(|endpoint| answer_value(endpoint, response)) {
         return value.to_string();
     }
     let bytes = response.to_bytes();

@@ -536,16 +536,16 @@ mod tests {
         })
     }
 
-    /// What is replayed of an answer that arrived in these pieces: its events.
+    /// Events that are replayed of an answer that arrived in these pieces.
     fn replayed(pieces: impl Iterator<Item = Bytes>, encoding: Option<&'static str>) -> Vec<Bytes> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.extend(encoding.map(|it| (CONTENT_ENCODING, HeaderValue::from_static(it))));
-        let mut recorder = AnswerRecorder::new(&headers, 1 << 20, Instant::now());
+        let mut copy = AnswerRecorder::new(&headers, 1 << 20, Instant::now());
         for piece in pieces {
-            recorder.push(&piece).expect("it can be decoded");
+            copy.push(&piece).expect("it can be decoded");
         }
-        let (events, body) = recorder.finish();
+        let (events, body) = copy.finish();
         let stored = RecordedAnswer { headers, events, body }.to_bytes();
         let mut recorded = RecordedAnswer::from_bytes(&stored.into()).expect("it can be read");
         assert!(recorded.is_stream() && !recorded.headers.contains_key(CONTENT_ENCODING));

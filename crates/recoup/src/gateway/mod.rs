@@ -259,7 +259,7 @@ impl Gateway {
             (&Method::GET, STATUS_PATH) => return Ok(self.status_answer(&live).await),
             _ => {}
         }
-        facts.tenant = caller.name().to_owned();
+        caller.name().clone_into(&mut facts.tenant);
         facts.trace.parent = TraceParent::read(request.headers());
         self.rates.admit(&caller, &live.tenants, self.cache.clock().now())?;
         let (head, body) = request.into_parts();

@@ -31,8 +31,11 @@ pub(crate) struct ExchangeRecorder {
     /// Number of requests so far.
     started: AtomicU64,
     /// None once it has ended.
-    writer: Mutex<Option<(Sender<CopiedExchange>, JoinHandle<Vec<WrittenExchange>>)>>,
+    writer: Mutex<Option<RecorderThread>>,
 }
+
+/// The thread that writes, and the way to it.
+type RecorderThread = (Sender<CopiedExchange>, JoinHandle<Vec<WrittenExchange>>);
 
 /// Result of a recording.
 #[derive(Debug)]
@@ -103,7 +106,13 @@ impl ExchangeRecorder {
 
     /// Notes a request that is not recorded.
     pub(super) fn omit(&self, request: &ExchangeRequest, why: &str) {
-        self.cassette.omit(&request.describe(), why);
+        self.omit_numbered(self.started.fetch_add(1, Ordering::Relaxed), request, why);
+    }
+
+    fn omit_numbered(&self, number: u64, request: &ExchangeRequest, why: &str) {
+        // Not in its own words, which may be why.
+        let what = format!("request {} ({})", number + 1, request.describe());
+        self.cassette.omit(&what, why);
     }
 
     /// Writes what waits, and puts the file in its order: by upstream, path and request, then by time. An answer that
@@ -131,17 +140,19 @@ impl ExchangeRecorder {
 fn write_exchanges(cassette: &Cassette, copied: &Receiver<CopiedExchange>) -> Vec<WrittenExchange> {
     let mut written = Vec::new();
     for copied in copied {
-        let what = copied.exchange.request.describe();
+        let exchange = copied.exchange.clone();
         match copied.write_to(cassette) {
-            Ok(exchange) => written.extend(exchange),
-            Err(error) => cassette.omit(&what, &error.to_string()),
+            Ok(Ok(copied)) => written.push(copied),
+            Ok(Err(why)) => exchange.omit(&why),
+            Err(error) => exchange.omit(&error.to_string()),
         }
     }
     written
 }
 
 impl CopiedExchange {
-    fn write_to(self, cassette: &Cassette) -> Result<Option<WrittenExchange>> {
+    /// Writes it; the inner error says why it is left out.
+    fn write_to(self, cassette: &Cassette) -> Result<Result<WrittenExchange, String>> {
         let Self { exchange, status, headers, body } = self;
         let AwaitedExchange { request, credentials, number, .. } = exchange;
         let kept = cassette_headers(&headers);
@@ -169,7 +180,7 @@ impl CopiedExchange {
 impl AwaitedExchange {
     /// Notes that it is not recorded.
     pub(super) fn omit(&self, why: &str) {
-        self.recorder.omit(&self.request, why);
+        self.recorder.omit_numbered(self.number, &self.request, why);
     }
 }
 

@@ -99,10 +99,11 @@ pub(super) fn kept_headers(headers: &HeaderMap) -> HeaderMap {
 }
 
 /// Headers that make recordings differ although the answers are the same, or that name an account.
-const VOLATILE_HEADERS: [&str; 14] = [
-    "request-id", "x-request-id", "cf-ray", "cf-cache-status", "report-to", "nel", "server-timing",
-    "traceresponse", "openai-processing-ms", "openai-organization", "openai-project",
-    "anthropic-organization-id", "x-envoy-upstream-service-time", "x-cloud-trace-context",
+const VOLATILE_HEADERS: [&str; 16] = [
+    "server", "via", "request-id", "x-request-id", "cf-ray", "cf-cache-status", "report-to", "nel",
+    "server-timing", "traceresponse", "openai-processing-ms", "openai-organization",
+    "openai-project", "anthropic-organization-id", "x-envoy-upstream-service-time",
+    "x-cloud-trace-context",
 ];
 
 /// Kept headers for a cassette, by name.

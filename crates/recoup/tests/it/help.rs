@@ -30,6 +30,7 @@ fn the_program() {
       run          Run an agent file, with cached answers
       agents       List, check and show agent files
       gateway      Serve model APIs with cached answers
+      cassette     Show, check and prune recorded exchanges
       cache        Cache Manager: store results, and get them back while valid
       explain      Explain why something is a hit or a miss
       stats        Show what the cache saved: time, tokens, dollars

@@ -131,7 +131,7 @@ impl ModelRequestBody {
 
     /// The fields that count, in canonical form and in the order of their names: for lists in a stable order.
     pub fn canonical_text(&self) -> String {
-        self.fields.iter().map(|(name, text)| format!("{name}={text}\n")).collect()
+        self.fields.iter().flat_map(|(name, text)| [name, "=", text, "\n"]).collect()
     }
 
     /// Names of the normalisers that changed something.

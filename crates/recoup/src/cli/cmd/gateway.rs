@@ -119,11 +119,7 @@ impl GatewayArgs {
     fn serve(mut self) -> CommandResult {
         let faults = FaultCounter::default();
         let store_errors = Arc::clone(&faults.0);
-        let mut overrides = self.place.overrides();
-        if self.replay.is_some() {
-            // It needs no entries.
-            overrides.store = Some("memory:".to_owned());
-        }
+        let overrides = self.place.overrides();
         let app = App::load_with(&overrides, faults)?;
         let program = match self.find_program(&app.settings.cwd) {
             Some(Ok(program)) => Some(program),
@@ -143,20 +139,20 @@ impl GatewayArgs {
         };
         let settings = with_flags(app.settings.gateway.clone())?;
         let home = &app.settings.home;
-        let fingerprint_key = if self.replay.is_some() {
-            random_key()?
+        let (cache, store, fingerprint_key) = if let Some(file) = &self.replay {
+            (app.cache_in_memory(), file.display().to_string(), random_key()?)
         } else {
             app.prepare_cache()?;
             fsx::ensure_private_dir(home)?;
-            fingerprint_key(home)?
+            (app.cache_of_gateway(), app.settings.store.to_string(), fingerprint_key(home)?)
         };
         let reload = || {
             let loaded = ResolvedSettings::load(&overrides)?;
             Ok((with_flags(loaded.gateway)?, loaded.prices))
         };
         let setup = GatewaySetup {
-            cache: app.cache_of_gateway(),
-            store: app.settings.store.to_string(),
+            cache,
+            store,
             store_errors,
             settings,
             prices: app.settings.prices.clone(),
@@ -167,16 +163,15 @@ impl GatewayArgs {
             reload: &reload,
             tell: &|text| ui::say(format_args!("{text}")),
         };
-        let end = match program {
-            Some(program) => Some(run_behind(&setup, program)?),
-            None => {
-                serve(&setup, None, |url| {
-                    // The reader of stdout may have gone; the server is there all the same.
-                    let _ = ui::line(url);
-                    Ok(())
-                })?;
-                None
-            }
+        let end = if let Some(program) = program {
+            Some(run_behind(&setup, program)?)
+        } else {
+            serve(&setup, None, |url| {
+                // The reader of stdout may have gone; the server is there all the same.
+                let _ = ui::line(url);
+                Ok(())
+            })?;
+            None
         };
         report_cassette(&cassette, self.record.or(self.replay), home)?;
         Ok(end.map_or(CommandAnswer::Yes, |end| CommandAnswer::Exit(end.exit_code_or_kill_self())))
@@ -285,7 +280,7 @@ fn report_cassette(cassette: &CassetteMode, file: Option<PathBuf>, home: &Path) 
             }
             if unused > 0 {
                 ui::say(format_args!(
-                    "{unused} of {recorded} recordings in {file} were not used \
+                    "not used: {unused} of {recorded} recordings in {file} \
                      (`recoup cassette prune {file}` removes them)"
                 ));
             }

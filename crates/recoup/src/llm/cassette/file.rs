@@ -126,9 +126,8 @@ impl CassetteFile {
     }
 
     /// Adds exchanges that a replay has used, by their numbers from 1.
-    pub(crate) fn note_used(&self, home: &Path, used: BTreeSet<usize>) -> Result<()> {
-        let before = self.used_numbers(home)?.unwrap_or_default();
-        let used = used.union(&before).copied().collect();
+    pub(crate) fn note_used(&self, home: &Path, mut used: BTreeSet<usize>) -> Result<()> {
+        used.extend(self.used_numbers(home)?.unwrap_or_default());
         let note = UseNote { path: self.path.clone(), digest: self.digest.to_hex(), used };
         fsx::ensure_private_dir(home)?;
         fsx::ensure_private_dir(&home.join(NOTES))?;

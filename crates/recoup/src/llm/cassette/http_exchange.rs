@@ -102,7 +102,7 @@ impl ExchangeRequest {
     pub(crate) fn describe(&self) -> String {
         let (method, path, model) = (&self.method, self.bare_path(), self.model());
         let model = if model.is_empty() { model } else { format!(" for {model}") };
-        format!("this {method} {path}{model}")
+        format!("{method} {path}{model}")
     }
 
     /// Path without the query.
@@ -117,8 +117,9 @@ impl ExchangeRequest {
             #[serde(default)]
             model: String,
         }
-        let named = self.body.json.as_ref().map(|json| serde_json::from_str(json.get()));
-        named.and_then(Result::ok).unwrap_or_else(NamedModel::default).model
+        let named =
+            self.body.json.as_ref().map(|json| serde_json::from_str::<NamedModel>(json.get()));
+        named.and_then(Result::ok).unwrap_or_default().model
     }
 }
 

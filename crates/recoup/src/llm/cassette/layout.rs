@@ -33,6 +33,7 @@ impl JsonLayout {
         Self::ALL.into_iter().find(|layout| parsed.to_text(*layout) == text)
     }
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     pub(crate) fn is_compact(&self) -> bool {
         *self == Self::Compact
     }

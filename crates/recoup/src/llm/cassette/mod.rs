@@ -9,6 +9,7 @@ mod http_exchange;
 mod layout;
 mod line;
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,8 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
-use recoup_core::cache::{PartDifference, compare_parts};
-use recoup_core::key::Kind;
+use recoup_core::cache::{compare_parts, shared_words};
+use recoup_core::key::{KeyPart, Kind};
 use recoup_core::secrets::{self, SecretValues};
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::Value;
@@ -291,32 +292,31 @@ impl Cassette {
         let known = self.known.lock();
         // Numbered within their kind, as `replay` counts.
         let same_kind = known.iter().filter(|known| known.line.kind == asked.kind).enumerate();
-        let compared = same_kind.map(|(at, known)| {
-            (at + 1, compare_parts(Kind::AgentRun, &known.line.parts(), &asked_parts))
-        });
-        let why = describe_nearest(compared);
+        let same_kind = same_kind.map(|(at, known)| (at + 1, known.line.parts()));
+        let why = describe_nearest(Kind::AgentRun, same_kind, &asked_parts);
         let what = asked.describe();
         let message = format!("{} does not have {what}: {why}", self.path.display());
         Err(Error::new(ErrorKind::Absent, message))
     }
 
-    /// Writes an exchange of the gateway; its text, unless it was left out. `whole` is its answer put together, and
-    /// `credentials` are those of its request.
+    /// Writes an exchange of the gateway and returns its text; the inner error says why it is left out. `whole` is its
+    /// answer put together, and `credentials` are those of its request.
     pub(crate) fn keep_http(
         &self,
         exchange: &HttpExchange,
         whole: &[u8],
         credentials: &SecretValues,
-    ) -> Result<Option<String>> {
+    ) -> Result<Result<String, String>> {
         let text = exchange.to_text();
-        let withheld = self.withheld.clone().and(credentials.in_json());
-        let found = detect_in(&withheld, &[text.as_bytes(), whole]);
-        if let Some(rule) = found {
-            self.omit(&exchange.request.describe(), &format!("it holds a secret ({rule})"));
-            return Ok(None);
+        let texts = [text.as_bytes(), whole];
+        if texts.iter().any(|text| credentials.in_json().detect(text).is_some()) {
+            return Ok(Err("it holds the key of its request".to_owned()));
+        }
+        if let Some(rule) = detect_in(&self.withheld, &texts) {
+            return Ok(Err(format!("it holds a secret ({rule})")));
         }
         fsx::append_shared(&self.path, text.as_bytes(), u64::MAX)?;
-        Ok(Some(text))
+        Ok(Ok(text))
     }
 
     /// Notes an exchange that is not written, for the end.
@@ -361,12 +361,19 @@ pub(crate) fn detect_in(withheld: &SecretValues, texts: &[&[u8]]) -> Option<&'st
     found.next()
 }
 
-/// Says which of the recorded exchanges is nearest, and in what it differs.
+/// Says which of the recorded requests is nearest, and in what it differs: the one with the fewest differences, and of
+/// these the one with the most common words.
 pub(crate) fn describe_nearest(
-    compared: impl Iterator<Item = (usize, Vec<PartDifference>)>,
+    kind: Kind,
+    recorded: impl Iterator<Item = (usize, Vec<KeyPart>)>,
+    asked: &[KeyPart],
 ) -> String {
-    let Some((number, differences)) = compared.min_by_key(|(_, differences)| differences.len())
-    else {
+    let compared = recorded.map(|(number, parts)| {
+        let differences = compare_parts(kind, &parts, asked);
+        (differences.len(), Reverse(shared_words(asked, &parts)), number, differences)
+    });
+    let nearest = compared.min_by_key(|(count, shared, number, _)| (*count, *shared, *number));
+    let Some((.., number, differences)) = nearest else {
         return "it has none of this kind".to_owned();
     };
     let shown = differences.iter().take(MAX_DIFFERENCES);

@@ -40,7 +40,8 @@ impl CheckArgs {
         } else {
             for CheckedCassette { file, exchanges, problems, notes } in &checked {
                 if problems.is_empty() {
-                    ui::line(format_args!("{file}: ok ({exchanges} exchanges)"))?;
+                    let s = if *exchanges == 1 { "" } else { "s" };
+                    ui::line(format_args!("{file}: ok ({exchanges} exchange{s})"))?;
                 }
                 for problem in problems.iter().chain(notes) {
                     ui::line(format_args!("{file}: {problem}"))?;
@@ -59,8 +60,10 @@ impl CheckedCassette {
             Ok(file) => file,
             Err(error) => {
                 let message = error.to_string();
-                let problem = message.strip_prefix(&format!("{name}: ")).unwrap_or(&message);
-                let (problems, notes) = (vec![problem.to_owned()], Vec::new());
+                let rest = message.strip_prefix(&format!("{name}:")).unwrap_or(&message);
+                let is_line = rest.starts_with(|it: char| it.is_ascii_digit());
+                let problem = format!("{}{}", if is_line { "line " } else { "" }, rest.trim());
+                let (problems, notes) = (vec![problem], Vec::new());
                 return Self { file: name, exchanges: 0, problems, notes };
             }
         };
