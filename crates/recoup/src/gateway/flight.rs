@@ -508,7 +508,7 @@ mod tests {
         })
     }
 
-    /// What is replayed of an answer that arrived in these pieces: its events.
+    /// Events that are replayed of an answer which arrived in these pieces.
     fn replayed(pieces: impl Iterator<Item = Bytes>, encoding: Option<&'static str>) -> Vec<Bytes> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
