@@ -25,7 +25,7 @@ impl Report {
         let name = name.into();
         let verdict = if ratio.holds() { "" } else { "  over" };
         println!(
-            "{name:<46} {:>10} {:>10} {:>6.2}x {:>6.1}x{verdict}",
+            "{name:<46} {:>10} {:>10} {:>6.2}x {:>6.2}x{verdict}",
             short(ratio.baseline),
             short(ratio.subject),
             ratio.value(),

@@ -45,6 +45,8 @@ const PREFACE_LEN: usize = 24;
 const STOP_DRAIN: Duration = Duration::from_secs(5);
 /// Most bytes of a request's head.
 const MAX_HEAD_BYTES: u16 = u16::MAX;
+/// Most threads that wait for the store. Each has a connection to it, and takes memory.
+const MAX_STORE_THREADS: usize = 32;
 /// Most streams of one HTTP/2 connection.
 const MAX_STREAMS: u32 = 256;
 /// Largest file with a certificate or a key.
@@ -87,6 +89,7 @@ pub(crate) fn serve(
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .max_blocking_threads(MAX_STORE_THREADS)
         .build()
         .with_context(|| "starting the gateway".to_owned())?;
     let ended = runtime.block_on(run(setup, stop, ready));

@@ -39,7 +39,7 @@ impl Connection {
         self.0.get_mut().write_all(request.as_bytes()).unwrap();
     }
 
-    /// The first line, and the length of the body if it is told; none at the end of the connection.
+    /// The head, and the length of the body if it is told; none at the end of the connection.
     pub(super) fn read_head(&mut self) -> Option<(String, Option<usize>)> {
         let (mut head, mut len) = (String::new(), None);
         loop {
@@ -116,7 +116,7 @@ fn serve_client(mut connection: Connection, answer: &str) {
         let is_stream = String::from_utf8_lossy(&question).contains("\"stream\":true");
         let stream = connection.0.get_mut();
         let sent = if is_stream {
-            send_events(stream, question.len() % 2 == 0)
+            send_events(stream, question.len().is_multiple_of(2))
         } else {
             stream.write_all(answer.as_bytes())
         };
@@ -171,5 +171,5 @@ pub(super) fn question(number: &str, is_stream: bool, is_slow: bool) -> String {
         body.to_string()
     };
     let plain = text("");
-    if (plain.len() % 2 == 0) == is_slow { plain } else { text("x") }
+    if plain.len().is_multiple_of(2) == is_slow { plain } else { text("x") }
 }
