@@ -61,70 +61,28 @@ impl MirrorRun {
 
     fn reconcile_place(&mut self, mut place: MirrorPlace, wanted: &[MirrorFile]) -> Result<()> {
         let Self { list, report, .. } = self;
-        let PlacePlan { changes, due, lines, has_files, mut is_blocked } =
-            PlacePlan::new(&place, wanted, list, report)?;
+        let mut plan = PlacePlan::new(&place, wanted, list, report)?;
         if self.dry {
-            report.changes.extend(changes.iter().map(FileChange::to_report));
+            report.changes.extend(plan.changes.iter().filter_map(FileChange::to_report));
             return Ok(());
         }
         sweep_temporaries(&place);
-        for file in &due {
-            if !place.has_written(&file.name, &file.text) {
-                let digests = place.files.entry(file.name.clone()).or_default();
-                digests.push(Sha256Digest::of(&file.text));
-            }
-        }
-        for change in changes.iter().filter(|change| change.is_new_file()) {
-            let dirs = fsx::parent(&change.path).ancestors().take_while(|dir| !dir.exists());
-            let new: Vec<PathBuf> = dirs.map(Path::to_owned).collect();
-            let new = new.into_iter().rev().filter(|dir| !place.made.contains(dir));
-            place.made.extend(new.collect::<Vec<_>>());
-        }
-        let new: Vec<_> =
-            lines.iter().filter(|line| !place.lines.contains(line)).copied().collect();
-        place.lines.extend(new);
-        // Another worktree may have added the lines to the exclude file already: both need them.
-        let splice = changes.iter().find(|change| change.is_shared);
-        if let Some(shared) = shared_file(&place).filter(|_| has_files || splice.is_some()) {
-            let is_new = splice.is_some_and(|change| change.before.is_none());
-            place.spliced.entry(shared).or_insert(is_new);
-        }
+        plan.list_intent(&mut place);
         list.record(&place)?;
-
-        for change in &changes {
+        for change in &plan.changes {
             // A new file that is not hidden from git would be published.
-            if is_blocked && change.is_new_file() {
+            if plan.is_blocked && change.is_new_file() {
                 continue;
             }
             match change.apply() {
-                Ok(()) => report.changes.push(change.to_report()),
+                Ok(()) => report.changes.extend(change.to_report()),
                 Err(error) => {
-                    is_blocked |= change.is_shared;
+                    plan.is_blocked |= change.name.is_none();
                     report.faults.push(MirrorFault::new(change.path.clone(), &error));
                 }
             }
         }
-
-        let dir = place.dir.clone();
-        place.files.retain(|name, _| dir.join(name).symlink_metadata().is_ok());
-        for file in due {
-            let now = fsx::read_regular(&dir.join(&file.name), LARGEST_FILE).ok().flatten();
-            if now.is_some_and(|now| now == file.text) {
-                place.files.insert(file.name.clone(), vec![Sha256Digest::of(&file.text)]);
-            }
-        }
-        if !is_blocked {
-            place.lines = lines;
-            place.spliced.retain(|_, _| has_files);
-        }
-        let mut made = Vec::new();
-        for path in place.made.iter().rev() {
-            let is_used = place.files.keys().any(|name| dir.join(name).starts_with(path));
-            if !fsx::remove_empty_dir(path)? && is_used {
-                made.insert(0, path.clone());
-            }
-        }
-        place.made = made;
+        plan.list_result(&mut place)?;
         list.record(&place)
     }
 }
@@ -150,12 +108,9 @@ fn shared_file(place: &MirrorPlace) -> Option<PathBuf> {
     }
 }
 
-/// Planned changes to a place.
-struct PlacePlan<'a> {
-    /// In the order in which they are made.
+/// Planned changes to a place, in the order in which they are made.
+struct PlacePlan {
     changes: Vec<FileChange>,
-    /// Wanted files that are there, or are written.
-    due: Vec<&'a MirrorFile>,
     /// Digests of our lines in the index.
     lines: Vec<Sha256Digest>,
     /// Files of ours remain, if only such that someone has changed.
@@ -164,20 +119,19 @@ struct PlacePlan<'a> {
     is_blocked: bool,
 }
 
-impl<'a> PlacePlan<'a> {
+impl PlacePlan {
     /// Compares, and reports what is left or missing.
     fn new(
         place: &MirrorPlace,
-        wanted: &'a [MirrorFile],
+        wanted: &[MirrorFile],
         list: &MirrorList,
         report: &mut MirrorReport,
     ) -> Result<Self> {
         let found = find_files(place, wanted)?;
-        let (mut due, mut writes, mut removals, mut is_kept) = (vec![], vec![], vec![], false);
+        let (mut changes, mut removals, mut is_kept) = (Vec::new(), Vec::new(), false);
         let is_there = place.root.as_ref().is_none_or(|root| root.is_dir());
-        let is_one_skill = |a: &FoundFile<'_, '_>, b: &FoundFile<'_, '_>| {
-            a.folder().is_some() && a.folder() == b.folder()
-        };
+        let is_one_skill =
+            |a: &FoundFile<'_>, b: &FoundFile<'_>| a.folder().is_some() && a.folder() == b.folder();
         for group in found.chunk_by(is_one_skill) {
             // A skill whose text someone has changed, or whose new folder has other files, is left
             // whole; otherwise each file counts for itself.
@@ -186,25 +140,16 @@ impl<'a> PlacePlan<'a> {
             let is_left = text.is_some_and(|text| text.is_theirs);
             let is_taken = has_theirs && text.is_some_and(|text| text.bytes.is_none());
             for file in group {
-                let (path, is_listed) =
-                    (place.dir.join(file.name), place.files.contains_key(file.name));
-                let before = file.bytes.clone();
-                let change =
-                    |after| FileChange { path: path.clone(), before, after, is_shared: false };
+                let path = place.dir.join(file.name);
+                let is_listed = place.files.contains_key(file.name);
+                let (name, before) = (Some(file.name.to_owned()), file.bytes.clone());
+                let change = |after| FileChange { name, path: path.clone(), before, after };
+                // A `.gitignore` stays while someone else's file is beside it.
+                let hides_theirs = has_theirs && file.name.ends_with(IGNORED_BY);
                 match file.wanted {
                     _ if file.is_theirs || is_left => {}
-                    Some(wanted) if !is_taken => {
-                        due.push((wanted, file.bytes.is_some()));
-                        if file.bytes.as_ref() != Some(&wanted.text) {
-                            writes.push(change(Some(wanted.text.clone())));
-                        }
-                    }
-                    // A `.gitignore` stays while someone else's file is beside it.
-                    None if file.bytes.is_some()
-                        && !(has_theirs && file.name.ends_with(IGNORED_BY)) =>
-                    {
-                        removals.push(change(None));
-                    }
+                    Some(wanted) if !is_taken => changes.push(change(Some(wanted.text.clone()))),
+                    None if file.bytes.is_some() && !hides_theirs => removals.push(change(None)),
                     _ => {}
                 }
                 if file.is_theirs {
@@ -217,28 +162,77 @@ impl<'a> PlacePlan<'a> {
             }
         }
         let lines: Vec<String> = wanted.iter().filter_map(|file| file.line.clone()).collect();
-        let has_files = !due.is_empty() || is_kept;
+        let has_files = !changes.is_empty() || is_kept;
         let shared = plan_shared(place, &lines, has_files, &removals, list, report);
         let is_blocked = shared.is_err();
-        if is_blocked {
-            // A file that is not in the index is not read; one that is not hidden is published.
-            due.retain(|(_, is_there)| *is_there);
-            writes.retain(|change| !change.is_new_file());
-        }
-        let has_files = !due.is_empty() || is_kept;
+        // A file that is not in the index is not read; one that is not hidden is published.
+        changes.retain(|change| !is_blocked || !change.is_new_file());
+        let has_files = !changes.is_empty() || is_kept;
         // The index is changed once the files are there; the exclude file before they are written,
         // or after they are removed.
         let at = match (place.sort, has_files) {
-            (PlaceKind::Rules, _) => writes.len(),
+            (PlaceKind::Rules, _) => changes.len(),
             (PlaceKind::Skills, true) => 0,
-            (PlaceKind::Skills, false) => writes.len() + removals.len(),
+            (PlaceKind::Skills, false) => changes.len() + removals.len(),
         };
-        let mut changes = writes;
         changes.extend(removals);
         changes.splice(at..at, shared.ok().flatten());
         let lines = lines.iter().map(|line| Sha256Digest::of(line.as_bytes())).collect();
-        let due = due.into_iter().map(|(file, _)| file).collect();
-        Ok(Self { changes, due, lines, has_files, is_blocked })
+        Ok(Self { changes, lines, has_files, is_blocked })
+    }
+
+    /// Files that are there as wanted, or are written: name and content.
+    fn wanted_files(&self) -> impl Iterator<Item = (&String, &Vec<u8>)> {
+        self.changes.iter().filter_map(|change| change.name.as_ref().zip(change.after.as_ref()))
+    }
+
+    /// Lists files, lines and directories before they are written.
+    fn list_intent(&self, place: &mut MirrorPlace) {
+        for (name, text) in self.wanted_files() {
+            if !place.has_written(name, text) {
+                place.files.entry(name.clone()).or_default().push(Sha256Digest::of(text));
+            }
+        }
+        for change in self.changes.iter().filter(|change| change.is_new_file()) {
+            let dirs = fsx::parent(&change.path).ancestors().take_while(|dir| !dir.exists());
+            let mut new: Vec<PathBuf> = dirs.map(Path::to_owned).collect();
+            new.retain(|dir| !place.made.contains(dir));
+            place.made.extend(new.into_iter().rev());
+        }
+        let new = self.lines.iter().filter(|line| !place.lines.contains(line));
+        let new: Vec<Sha256Digest> = new.copied().collect();
+        place.lines.extend(new);
+        // Another worktree may have added the lines to the exclude file already: both need them.
+        let splice = self.changes.iter().find(|change| change.name.is_none());
+        if let Some(shared) = shared_file(place).filter(|_| self.has_files || splice.is_some()) {
+            let is_new = splice.is_some_and(|change| change.before.is_none());
+            place.spliced.entry(shared).or_insert(is_new);
+        }
+    }
+
+    /// Lists what is there now, and removes empty directories that we made.
+    fn list_result(self, place: &mut MirrorPlace) -> Result<()> {
+        let dir = place.dir.clone();
+        place.files.retain(|name, _| dir.join(name).symlink_metadata().is_ok());
+        for (name, text) in self.wanted_files() {
+            let now = fsx::read_regular(&dir.join(name), LARGEST_FILE).ok().flatten();
+            if now.as_ref() == Some(text) {
+                place.files.insert(name.clone(), vec![Sha256Digest::of(text)]);
+            }
+        }
+        if !self.is_blocked {
+            place.lines = self.lines;
+            place.spliced.retain(|_, _| self.has_files);
+        }
+        let mut made = Vec::new();
+        for path in place.made.iter().rev() {
+            let is_used = place.files.keys().any(|name| dir.join(name).starts_with(path));
+            if !fsx::remove_empty_dir(path)? && is_used {
+                made.insert(0, path.clone());
+            }
+        }
+        place.made = made;
+        Ok(())
     }
 }
 
@@ -275,16 +269,16 @@ fn plan_shared(
 }
 
 /// A path where a file of ours is or belongs.
-struct FoundFile<'p, 'w> {
-    name: &'p str,
-    wanted: Option<&'w MirrorFile>,
+struct FoundFile<'a> {
+    name: &'a str,
+    wanted: Option<&'a MirrorFile>,
     /// Content, if there is a file that may be ours.
     bytes: Option<Vec<u8>>,
     /// Somebody else's content is there.
     is_theirs: bool,
 }
 
-impl FoundFile<'_, '_> {
+impl FoundFile<'_> {
     /// Folder of a skill's file.
     fn folder(&self) -> Option<&str> {
         self.name.split_once('/').map(|(folder, _)| folder)
@@ -293,10 +287,7 @@ impl FoundFile<'_, '_> {
 
 /// All files that are listed or wanted, by name. A link in place of a directory is an error: we do
 /// not follow links that others made.
-fn find_files<'p, 'w: 'p>(
-    place: &'p MirrorPlace,
-    wanted: &'w [MirrorFile],
-) -> Result<Vec<FoundFile<'p, 'w>>> {
+fn find_files<'a>(place: &'a MirrorPlace, wanted: &'a [MirrorFile]) -> Result<Vec<FoundFile<'a>>> {
     let names = place.files.keys().chain(wanted.iter().map(|file| &file.name));
     let names: BTreeSet<&str> = names.map(String::as_str).collect();
     let find = |name| {
@@ -324,14 +315,14 @@ fn find_files<'p, 'w: 'p>(
     names.into_iter().map(find).collect()
 }
 
-/// A change to a file that is ours, or has lines of ours.
+/// A change to a file. Nothing is done if it has the wanted content already.
 struct FileChange {
+    /// Name in the place; none for a file of others that has lines of ours, and keeps its mode.
+    name: Option<String>,
     path: PathBuf,
     before: Option<Vec<u8>>,
     /// None if the file is removed.
     after: Option<Vec<u8>>,
-    /// The file is someone else's, and keeps its mode.
-    is_shared: bool,
 }
 
 impl FileChange {
@@ -353,22 +344,25 @@ impl FileChange {
         let is_same = before.as_deref().unwrap_or_default() == after;
         let is_removed = after.is_empty() && place.spliced.get(&path) == Some(&true);
         let after = (!is_removed).then_some(after);
-        Ok((!is_same).then_some(Self { path, before, after, is_shared: true }))
+        Ok((!is_same).then_some(Self { name: None, path, before, after }))
     }
 
     fn is_new_file(&self) -> bool {
-        !self.is_shared && self.before.is_none()
+        self.name.is_some() && self.before.is_none()
     }
 
-    fn to_report(&self) -> MirrorChange {
+    fn to_report(&self) -> Option<MirrorChange> {
         let did = if self.after.is_some() { MirrorAction::Written } else { MirrorAction::Removed };
-        MirrorChange { path: self.path.clone(), did }
+        (self.before != self.after).then(|| MirrorChange { path: self.path.clone(), did })
     }
 
     /// Writes or removes the file, unless it has changed since it was read: then an error asks to
     /// try again.
     fn apply(&self) -> Result<()> {
         let path = &self.path;
+        if self.before == self.after {
+            return Ok(());
+        }
         if fsx::read_regular(path, LARGEST_FILE)? != self.before {
             let message =
                 format!("{} was changed by another program just now; try again", path.display());
@@ -376,7 +370,7 @@ impl FileChange {
         }
         let Some(after) = &self.after else { return fsx::remove(path).map(drop) };
         fsx::ensure_dir(fsx::parent(path))?;
-        if self.is_shared {
+        if self.name.is_none() {
             fsx::write_output(path, after)
         } else {
             fsx::write_unsynced(path, after)

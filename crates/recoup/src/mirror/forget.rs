@@ -49,16 +49,13 @@ impl ClaudeMirror<'_> {
         // If this is interrupted, the next sync checks all places.
         let due = list::mark_due(home);
         let mut run = self.start_run();
-        let mut places = match &mut run {
-            Ok(run) => {
-                run.list.add(found);
-                run.list.places.clone()
-            }
+        let mut places = if let Ok(run) = &mut run {
+            run.list.add(found);
+            run.list.places.clone()
+        } else {
             // Without the lock, the files are only named.
-            Err(_) => {
-                let known = MirrorList::open(home, true).map(|list| list.places);
-                known.unwrap_or_default().into_iter().chain(found).collect()
-            }
+            let known = MirrorList::open(home, true).map(|list| list.places);
+            known.unwrap_or_default().into_iter().chain(found).collect()
         };
         places.retain(|place| place.concerns(&scopes));
         let with_words = places.iter().flat_map(files_of).filter(|(_, file)| traces.are_in(file));
