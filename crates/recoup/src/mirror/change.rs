@@ -63,7 +63,7 @@ impl MirrorRun {
         let Self { list, report, .. } = self;
         let mut plan = PlacePlan::new(&place, wanted, list, report)?;
         if self.dry {
-            report.changes.extend(plan.changes.iter().filter_map(FileChange::to_report));
+            report.changes.extend(plan.changes.iter().filter_map(PlaceChange::to_report));
             return Ok(());
         }
         sweep_temporaries(&place);
@@ -110,7 +110,7 @@ fn shared_file(place: &MirrorPlace) -> Option<PathBuf> {
 
 /// Planned changes to a place, in the order in which they are made.
 struct PlacePlan {
-    changes: Vec<FileChange>,
+    changes: Vec<PlaceChange>,
     /// Digests of our lines in the index.
     lines: Vec<Sha256Digest>,
     /// Files of ours remain, if only such that someone has changed.
@@ -143,7 +143,7 @@ impl PlacePlan {
                 let path = place.dir.join(file.name);
                 let is_listed = place.files.contains_key(file.name);
                 let (name, before) = (Some(file.name.to_owned()), file.bytes.clone());
-                let change = |after| FileChange { name, path: path.clone(), before, after };
+                let change = |after| PlaceChange { name, path: path.clone(), before, after };
                 // A `.gitignore` stays while someone else's file is beside it.
                 let hides_theirs = has_theirs && file.name.ends_with(IGNORED_BY);
                 match file.wanted {
@@ -241,10 +241,10 @@ fn plan_shared(
     place: &MirrorPlace,
     lines: &[String],
     has_files: bool,
-    removals: &[FileChange],
+    removals: &[PlaceChange],
     list: &MirrorList,
     report: &mut MirrorReport,
-) -> Result<Option<FileChange>, ()> {
+) -> Result<Option<PlaceChange>, ()> {
     let Some(path) = shared_file(place) else { return Ok(None) };
     if place.sort == PlaceKind::Skills && !has_files {
         // Folders of others with our prefix stay hidden, if they are.
@@ -254,7 +254,7 @@ fn plan_shared(
         }
     }
     let mut has_changed_lines = false;
-    let change = FileChange::splice(place, path.clone(), |file| match place.sort {
+    let change = PlaceChange::splice(place, path.clone(), |file| match place.sort {
         PlaceKind::Rules => {
             let made = splice_index(file, lines, |line| place.has_line(line));
             has_changed_lines = !made.changed.is_empty();
@@ -316,7 +316,7 @@ fn find_files<'a>(place: &'a MirrorPlace, wanted: &'a [MirrorFile]) -> Result<Ve
 }
 
 /// A change to a file. Nothing is done if it has the wanted content already.
-struct FileChange {
+struct PlaceChange {
     /// Name in the place; none for a file of others that has lines of ours, and keeps its mode.
     name: Option<String>,
     path: PathBuf,
@@ -325,7 +325,7 @@ struct FileChange {
     after: Option<Vec<u8>>,
 }
 
-impl FileChange {
+impl PlaceChange {
     /// Changes our lines in a file; none if its content stays the same. A file that we created is
     /// removed once it is empty.
     fn splice(

@@ -64,7 +64,7 @@ pub(super) fn tracked_names(start: &Path) -> Option<Vec<Vec<u8>>> {
 }
 
 /// One entry of an index.
-struct IndexEntry<'i> {
+struct StagedEntry<'i> {
     mode: &'i [u8],
     /// Object, flags and name, as they are written.
     object_to_name: &'i [u8],
@@ -82,7 +82,7 @@ fn object_len(common: &Path) -> usize {
 }
 
 /// The entries of an index; `None` if it is not understood to its end, or is split over two files.
-fn index_entries(index: &[u8], object_len: usize) -> Option<Vec<IndexEntry<'_>>> {
+fn index_entries(index: &[u8], object_len: usize) -> Option<Vec<StagedEntry<'_>>> {
     let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
     let version = number(4)?;
     if !index.starts_with(b"DIRC") || !(2..=4).contains(&version) {
@@ -108,7 +108,7 @@ fn index_entries(index: &[u8], object_len: usize) -> Option<Vec<IndexEntry<'_>>>
             dropped = Some(value);
         }
         let end = text + index.get(text..)?.iter().position(|byte| *byte == 0)?;
-        entries.push(IndexEntry {
+        entries.push(StagedEntry {
             mode: &index[at + MODE_AT..at + MODE_AT + 4],
             object_to_name: &index[object..=end],
             dropped,
