@@ -225,6 +225,36 @@ fn every_worktree_knows_the_main_one_and_what_they_share() {
 }
 
 #[test]
+fn what_git_tracks_is_known_in_every_version_of_its_index() {
+    let scene = Scene::new();
+    let main = scene.repository("main");
+    let names = ["a", "dir/one", "dir/other", "dir/other.x", "z"];
+    for name in names {
+        fs::create_dir_all(main.join(name).parent().unwrap()).unwrap();
+        fs::write(main.join(name), name).unwrap();
+    }
+    assert!(find(&main).tracked_names().is_some_and(|it| it.iter().all(|name| *name != b"z")));
+    scene.git(&["-C", "main", "add", "."]);
+    scene.git(&["-C", "main", "add", "-N", "."]);
+    for version in ["2", "3", "4"] {
+        scene.git(&["-C", "main", "update-index", "--index-version", version]);
+        let tracked = find(&main).tracked_names().unwrap();
+        let all: Vec<&str> = tracked.iter().map(|it| str::from_utf8(it).unwrap()).collect();
+        assert!(names.iter().all(|name| all.contains(name)), "{version}: {all:?}");
+    }
+    let index = main.join(".git/index");
+    let whole = fs::read(&index).unwrap();
+    for len in [0, 11, 40, whole.len() / 2, whole.len() - 1] {
+        fs::write(&index, &whole[..len]).unwrap();
+        assert_eq!(find(&main).tracked_names(), None, "{len} of {}", whole.len());
+    }
+    fs::write(&index, &whole).unwrap();
+    scene.git(&["-C", "main", "update-index", "--split-index"]);
+    assert_eq!(find(&main).tracked_names(), None, "most of it is in another file");
+    assert_eq!(find(&scene.dir("plain")).tracked_names(), None);
+}
+
+#[test]
 fn worktrees_of_a_bare_repository_agree_with_it() {
     let scene = Scene::new();
     scene.repository("main");

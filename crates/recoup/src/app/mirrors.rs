@@ -121,7 +121,7 @@ impl<'a> MirrorContext<'a> {
         let claude = dirs.claude_code();
         let roots = || ProjectNames::read(home).all_roots();
         act(ClaudeMirror {
-            ground: MirrorLocations { home, claude: &claude, roots: &roots },
+            locations: MirrorLocations { home, claude: &claude, roots: &roots },
             user: dirs.home(),
             memory: &memory,
             clock: &SystemClock,

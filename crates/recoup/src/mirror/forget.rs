@@ -4,17 +4,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::mirror::{INDEX, NoteTraces};
 use memchr::memmem;
 use recoup_core::Result;
-use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::memory::{Note, NoteScope};
 
-use super::register::{self, MirrorPlace, MirrorRegister};
-use super::report::{MirrorFault, MirrorReport};
-use super::splice::OwnIndexLines;
-use super::{ClaudeMirror, MirrorPermission, claude, scan};
+use super::list::{self, MirrorList, MirrorPlace};
+use super::{
+    ClaudeMirror, INDEX, MirrorPermission, MirrorRun, NoteTraces, claude, find, splice_index,
+};
 
 /// Upper limit for reading a file.
 const LARGEST: u64 = 16 << 20;
@@ -31,115 +29,78 @@ impl ClaudeMirror<'_> {
         notes: &[Note],
         delete: impl FnOnce() -> Result<T>,
     ) -> Result<(T, Vec<PathBuf>)> {
-        if notes.is_empty() {
-            return Ok((delete()?, Vec::new()));
-        }
+        let (home, traces) = (self.locations.home, NoteTraces::of(notes));
         self.leaving = notes.iter().map(|note| note.id.clone()).collect();
         let scopes: Vec<NoteScope> = notes.iter().map(|note| note.scope.clone()).collect();
-        let traces = NoteTraces::of(notes);
-        // Places with these words that may not be registered: the project's own and, without a
-        // register, all.
-        let has_register = MirrorRegister::exists_in(self.ground.home);
+        // Places with these words that may not be listed: the project's own and, without a list,
+        // all.
+        let has_list = MirrorList::exists_in(home);
         let mut found = self.project_places();
-        found.retain(|place| scan::has_our_files(&place.dir));
-        if !has_register {
-            found.extend(scan::find_places(self.ground));
+        if !has_list {
+            found.extend(find::find_places(self.locations));
         }
         found.retain(|place| {
-            register::concerns(place, &scopes)
-                && !files_with_traces(std::slice::from_ref(place), &traces).is_empty()
+            let has_words = || files_of(place).any(|(_, file)| traces.are_in(&file));
+            find::has_our_names(&place.dir) && place.concerns(&scopes) && has_words()
         });
-        if found.is_empty() && !has_register {
+        if notes.is_empty() || found.is_empty() && !has_list {
             return Ok((delete()?, Vec::new()));
         }
         // If this is interrupted, the next sync checks all places.
-        let due = register::mark_due(self.ground.home);
-        let out = self.remove_notes(found, &scopes, &traces);
-        let deleted = delete()?;
-        let mut left = out.files_left(&traces);
-        left.sort();
-        left.dedup();
-        if due.is_ok() && out.report.faults.is_empty() {
-            // If this fails, the next sync checks all places, and finds nothing.
-            let _ = register::clear_due(self.ground.home);
-        }
-        Ok((deleted, left))
-    }
-
-    fn remove_notes(
-        &self,
-        found: Vec<MirrorPlace>,
-        scopes: &[NoteScope],
-        traces: &NoteTraces,
-    ) -> ForgetRemoval {
-        let (mut report, home) = (MirrorReport::default(), self.ground.home);
-        let mut register = match self.open_register() {
-            Ok(register) => register,
-            Err(error) => {
-                report.faults.push(MirrorFault::new(register::register_path(home), &error));
-                let known = MirrorRegister::read_unlocked(home).into_iter().chain(found);
-                let places = known.filter(|it| register::concerns(it, scopes)).collect();
-                return ForgetRemoval { register: None, places, had: Vec::new(), report };
-            }
+        let due = list::mark_due(home);
+        let mut run = self.start_run();
+        let mut places = if let Ok(run) = &mut run {
+            run.list.add(found);
+            run.list.places.clone()
+        } else {
+            // Without the lock, the files are only named.
+            let known = MirrorList::open(home, true).map(|list| list.places);
+            known.unwrap_or_default().into_iter().chain(found).collect()
         };
-        register.add(found);
-        let places = register.places_concerned(scopes);
-        let had = files_with_traces(&places, traces);
-        for place in &places {
-            let licence = self.permission_for(place).unwrap_or(MirrorPermission::Less);
-            self.sync_place(&mut register, place.clone(), licence, &mut report);
+        places.retain(|place| place.concerns(&scopes));
+        let with_words = places.iter().flat_map(files_of).filter(|(_, file)| traces.are_in(file));
+        let mut left: Vec<PathBuf> = with_words.map(|(path, _)| path).collect();
+        if let Ok(run) = &mut run {
+            for place in &places {
+                let permission = self.permission_for(place).unwrap_or(MirrorPermission::Less);
+                self.sync_place(run, place.clone(), permission);
+            }
         }
-        ForgetRemoval { register: Some(register), places, had, report }
-    }
-}
-
-/// Result of the removal, with the register still locked.
-struct ForgetRemoval {
-    /// None if it is locked by another process, or cannot be read.
-    register: Option<MirrorRegister>,
-    places: Vec<MirrorPlace>,
-    /// Files that had the words before.
-    had: Vec<PathBuf>,
-    report: MirrorReport,
-}
-
-impl ForgetRemoval {
-    /// The files that still have the words. Files that git has published count as such; one with
-    /// the expected content has only words of other notes, unless something failed.
-    fn files_left(&self, traces: &NoteTraces) -> Vec<PathBuf> {
-        let Some(register) = &self.register else { return files_with_traces(&self.places, traces) };
-        let is_published = |path: &&PathBuf| self.report.published.contains(path);
-        let published = self.had.iter().filter(is_published).cloned();
-        let mut left: Vec<PathBuf> = published.collect();
-        for place in &self.places {
-            let place = register.merge_known(place.clone());
-            let mut faults = self.report.faults.iter();
-            let is_faulty = faults.any(|fault| fault.dir.starts_with(&place.dir));
-            for path in scan::candidate_files(&place) {
-                let Some(file) = read(&path) else { continue };
-                let name = path.strip_prefix(&place.dir).ok().and_then(|it| it.to_str());
-                let known = name.and_then(|name| place.files.get(name));
-                let is_ours = known.is_some_and(|known| known.contains(&Sha256Digest::of(&file)));
-                let is_done = name == Some(INDEX) && !is_faulty;
-                let file =
-                    if is_done { OwnIndexLines::of(&place).without_ours(&file) } else { file };
-                if (is_faulty || !is_ours) && traces.are_in(&file) {
-                    left.push(path);
+        // The list is still locked.
+        let deleted = delete()?;
+        if let Ok(MirrorRun { list, report, .. }) = &run {
+            // Git has published what these said.
+            left.retain(|path| report.published.contains(path));
+            for place in places.into_iter().map(|place| list.with_listed(place)) {
+                let mut faults = report.faults.iter();
+                let is_faulty = faults.any(|fault| fault.dir.starts_with(&place.dir));
+                for (path, mut file) in files_of(&place) {
+                    let name = path.strip_prefix(&place.dir).ok().and_then(Path::to_str);
+                    if name == Some(INDEX) && !is_faulty {
+                        file = splice_index(&file, &[], |line| place.has_line(line)).bytes;
+                    }
+                    // A file with the expected content has only words of other notes.
+                    let is_ours = name.is_some_and(|name| place.has_written(name, &file));
+                    if (is_faulty || !is_ours) && traces.are_in(&file) {
+                        left.push(path);
+                    }
                 }
             }
         }
-        left
+        left.sort();
+        left.dedup();
+        if due.is_ok() && run.is_ok_and(|run| run.report.faults.is_empty()) {
+            // If this fails, the next sync checks all places, and finds nothing.
+            let _ = list::clear_due(home);
+        }
+        Ok((deleted, left))
     }
 }
 
-/// Files of ours, or with our names, that have the words.
-fn files_with_traces(places: &[MirrorPlace], traces: &NoteTraces) -> Vec<PathBuf> {
-    let files = places.iter().flat_map(scan::candidate_files);
-    files.filter(|path| read(path).is_some_and(|file| traces.are_in(&file))).collect()
-}
-
-fn read(path: &Path) -> Option<Vec<u8>> {
-    fsx::read_start(path, LARGEST).ok()
+/// Files of ours, or with our names, and their content.
+fn files_of(place: &MirrorPlace) -> impl Iterator<Item = (PathBuf, Vec<u8>)> + use<> {
+    let files = find::candidate_files(place).into_iter();
+    files.filter_map(|path| Some((path.clone(), fsx::read_start(&path, LARGEST).ok()?)))
 }
 
 /// Directories of transcripts that have the words of a note, the project's own first. If there is

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::mirror::PREFIX;
+use super::PREFIX;
 
 /// Marks around our lines.
 struct BlockMarks {

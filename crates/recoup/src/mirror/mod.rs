@@ -5,25 +5,22 @@
 //! ~/.claude/projects/SLUG/memory/    MEMORY.md, recoup-ID.md
 //! PROJECT/.claude/skills/            recoup-TOPIC/{SKILL.md,manifest.json,.gitignore}
 //! ~/.claude/skills/                  the same for universal notes
-//! ~/.recoup/mirrors.json             every place, and what we have put there
+//! ~/.recoup/mirrors.json             the list of what we wrote, with digests
 //! ~/.recoup/mirrors.due              empty; exists while content may have to be removed
 //! ```
 //!
 //! A file is ours while its bytes are those that we wrote; one that someone has changed is left and
 //! reported. Removal always happens; new content goes only to places where it is wanted.
 
+mod change;
 mod claude;
-mod exclude;
+mod find;
 mod forget;
+mod list;
 mod marked_lines;
-mod place;
-mod plan;
-mod register;
 mod report;
 mod rule_files;
-mod scan;
 mod skills;
-mod splice;
 mod text;
 mod wanted;
 
@@ -36,15 +33,16 @@ use recoup_core::base::fsx;
 use recoup_core::base::project::{Project, ProjectId};
 use recoup_core::memory::guard::refusal::statement_refusal;
 use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext};
-use recoup_core::memory::{Memory, Note, NoteId, NoteScope};
+use recoup_core::memory::{Memory, Note, NoteId, NoteScope, PauseReason};
 use recoup_core::secrets;
 
+use change::MirrorRun;
+pub(crate) use find::MirrorLocations;
 pub(crate) use forget::find_transcripts_with;
+use list::{MirrorList, MirrorPlace, PlaceKind};
 pub use marked_lines::{INDEX, SplicedIndex, splice_index, update_exclude_file};
-use register::{MirrorPlace, MirrorRegister, PlaceKind};
 pub(crate) use report::{LeftReason, MirrorAction, MirrorChange, MirrorFault, MirrorReport};
 pub use rule_files::{MOST_RULES, RuleFile, rule_files, rule_line_end};
-pub(crate) use scan::MirrorLocations;
 pub use skills::{FEWEST, SkillFile, build_skills, is_unmodified_skill};
 pub use text::NoteTraces;
 
@@ -136,7 +134,7 @@ enum MirrorPermission {
 
 /// Context of a mirror operation: locations, memory, project and settings.
 pub(crate) struct ClaudeMirror<'a> {
-    pub(crate) ground: MirrorLocations<'a>,
+    pub(crate) locations: MirrorLocations<'a>,
     /// The user's home directory.
     pub(crate) user: &'a Path,
     pub(crate) memory: &'a Memory,
@@ -156,136 +154,120 @@ impl ClaudeMirror<'_> {
     /// Synchronizes all places of the project as wanted, which includes removal. Places that the
     /// user wants nowhere are cleared in all projects.
     pub(crate) fn sync(&self) -> Result<MirrorReport> {
-        let (mut report, home) = (MirrorReport::default(), self.ground.home);
-        let is_due = register::is_due(home);
-        if !self.wants.is_any() && !is_due && !MirrorRegister::exists_in(home) {
-            return Ok(report);
+        let home = self.locations.home;
+        let is_due = list::is_due(home);
+        if !self.wants.is_any() && !is_due && !MirrorList::exists_in(home) {
+            return Ok(MirrorReport::default());
         }
-        let silence = self.memory.pause_reason(&NoteScope::Project(self.project.id().clone()))?;
-        report.remarks.extend(silence.map(register::paused_message));
-        let mut register = self.open_register()?;
+        let pause = self.memory.pause_reason(&NoteScope::Project(self.project.id().clone()))?;
+        let mut run = self.start_run()?;
+        run.report.remarks.extend(pause.map(paused_message));
         let own = self.project_places();
-        report.remarks.extend(self.explain_missing_skills(&own));
-        for place in register.all() {
-            let is_own = own.iter().any(|it| it.is_same(&place));
-            let licence = if self.users.includes(&place) {
-                MirrorPermission::Less
-            } else {
-                MirrorPermission::Nothing
-            };
-            if !is_own && (is_due || licence == MirrorPermission::Nothing) {
-                self.sync_place(&mut register, place, licence, &mut report);
+        let has_skills =
+            |place: &MirrorPlace| place.sort == PlaceKind::Skills && self.wants.includes(place);
+        if self.wants.skills.is_some() && !own.iter().any(has_skills) {
+            run.report.remarks.push(format!(
+                "no skills are made: {} is visible to all projects, and this project's rules must \
+                 not be. skills.place = \"user\" syncs only the rules that apply everywhere",
+                claude::skills_dir(self.locations.claude).display()
+            ));
+        }
+        for place in run.list.places.clone() {
+            let is_wanted = self.users.includes(&place);
+            if own.iter().all(|it| !it.is_same(&place)) && (is_due || !is_wanted) {
+                let permission =
+                    if is_wanted { MirrorPermission::Less } else { MirrorPermission::Nothing };
+                self.sync_place(&mut run, place, permission);
             }
         }
         for place in own {
-            let is_there = register.knows(&place) || scan::has_our_files(&place.dir);
-            let licence = match (self.wants.includes(&place), silence.is_some()) {
+            let is_there = run.list.has_place(&place) || find::has_our_names(&place.dir);
+            let permission = match (self.wants.includes(&place), pause.is_some()) {
                 (true, false) => MirrorPermission::Full,
                 (true, true) if is_due => MirrorPermission::Less,
                 // Unwanted files are removed even while memory is paused.
                 (false, _) if is_there => MirrorPermission::Nothing,
                 _ => continue,
             };
-            self.sync_place(&mut register, place, licence, &mut report);
+            self.sync_place(&mut run, place, permission);
         }
-        if is_due && !self.dry && report.faults.is_empty() {
-            register::clear_due(home)?;
+        if is_due && !self.dry && run.report.faults.is_empty() {
+            list::clear_due(home)?;
         }
-        Ok(report)
-    }
-
-    /// Explains why no skills are made: in the user's home, all projects would see them.
-    fn explain_missing_skills(&self, own: &[MirrorPlace]) -> Option<String> {
-        let is_somewhere =
-            own.iter().any(|place| self.wants.includes(place) && place.sort == PlaceKind::Skills);
-        (self.wants.skills.is_some() && !is_somewhere).then(|| {
-            format!(
-                "no skills are made: {} is visible to all projects, and this project's rules must \
-                 not be. skills.place = \"user\" syncs only the rules that apply everywhere",
-                claude::skills_dir(self.ground.claude).display()
-            )
-        })
+        Ok(run.report)
     }
 
     /// Clears places that the user wants nowhere.
     pub(crate) fn withdraw_unwanted(&self) -> Result<MirrorReport> {
-        let mut report = MirrorReport::default();
-        if !MirrorRegister::exists_in(self.ground.home) {
-            return Ok(report);
-        }
-        let mut register = self.open_register()?;
-        for place in register.all().into_iter().filter(|place| !self.users.includes(place)) {
-            self.sync_place(&mut register, place, MirrorPermission::Nothing, &mut report);
-        }
-        Ok(report)
+        self.sync_listed(|place| {
+            Ok((!self.users.includes(place)).then_some(MirrorPermission::Nothing))
+        })
     }
 
     /// Updates or removes all files made from notes of these scopes, after the notes have changed.
     pub(crate) fn refresh(&self, changed: &[NoteScope]) -> Result<MirrorReport> {
-        let mut report = MirrorReport::default();
-        if changed.is_empty() || !MirrorRegister::exists_in(self.ground.home) {
-            return Ok(report);
+        self.sync_listed(|place| {
+            let is_concerned = !changed.is_empty() && place.concerns(changed);
+            is_concerned.then(|| self.permission_for(place)).transpose()
+        })
+    }
+
+    /// Synchronizes listed places, as far as permitted.
+    fn sync_listed(
+        &self,
+        permission: impl Fn(&MirrorPlace) -> Result<Option<MirrorPermission>>,
+    ) -> Result<MirrorReport> {
+        if !MirrorList::exists_in(self.locations.home) {
+            return Ok(MirrorReport::default());
         }
-        let mut register = self.open_register()?;
-        for place in register.places_concerned(changed) {
-            let licence = self.permission_for(&place)?;
-            self.sync_place(&mut register, place, licence, &mut report);
+        let mut run = self.start_run()?;
+        for place in run.list.places.clone() {
+            if let Some(permission) = permission(&place)? {
+                self.sync_place(&mut run, place, permission);
+            }
         }
-        Ok(report)
+        Ok(run.report)
     }
 
     /// Permission for a place that was not asked for explicitly. Other projects' settings are not
     /// known here.
     fn permission_for(&self, place: &MirrorPlace) -> Result<MirrorPermission> {
         let is_here = place.project().is_none_or(|id| id == *self.project.id());
-        let is_silent = self.memory.pause_reason(&place.scope())?.is_some();
-        let is_wanted = is_here && self.wants.includes(place) && !is_silent;
+        let is_paused = self.memory.pause_reason(&place.scope())?.is_some();
+        let is_wanted = is_here && self.wants.includes(place) && !is_paused;
         Ok(if is_wanted { MirrorPermission::Full } else { MirrorPermission::Less })
     }
 
-    /// Opens the register; rebuilds a damaged one by scanning.
-    fn open_register(&self) -> Result<MirrorRegister> {
-        let mut register = MirrorRegister::of(self.ground.home, self.dry)?;
-        if register.is_damaged() {
-            register.add(scan::find_places(self.ground));
+    /// Opens the list; makes a damaged one anew of what is found.
+    fn start_run(&self) -> Result<MirrorRun> {
+        let mut run = MirrorRun::start(self.locations.home, self.dry)?;
+        if run.list.is_damaged {
+            run.list.add(find::find_places(self.locations));
         }
-        Ok(register)
+        Ok(run)
     }
 
-    /// Synchronizes a place. An error is reported and does not stop other places.
-    fn sync_place(
-        &self,
-        register: &mut MirrorRegister,
-        place: MirrorPlace,
-        licence: MirrorPermission,
-        report: &mut MirrorReport,
-    ) {
-        let dir = place.dir.clone();
-        let mut known = register.merge_known(place);
-        scan::adopt_unregistered(&mut known);
-        let files = match (licence, known.sort) {
-            (MirrorPermission::Nothing, _) => Ok(Vec::new()),
-            (_, PlaceKind::Rules) => wanted::wanted_rule_files(self, &known, licence, report),
-            (_, PlaceKind::Skills) => wanted::wanted_skill_files(self, &known, licence, report),
-        };
-        let synced = files
-            .and_then(|files| place::reconcile_place(known, &files, register, self.dry, report));
-        if let Err(error) = synced {
-            report.faults.push(MirrorFault::new(dir, &error));
-        }
+    fn sync_place(&self, run: &mut MirrorRun, place: MirrorPlace, permission: MirrorPermission) {
+        let place = run.list.with_listed(place);
+        run.update_place(place, |place, report| match place.sort {
+            _ if permission == MirrorPermission::Nothing => Ok(Vec::new()),
+            PlaceKind::Rules => wanted::wanted_rule_files(self, place, permission, report),
+            PlaceKind::Skills => wanted::wanted_skill_files(self, place, permission, report),
+        });
     }
 
     /// The notes that go to a place.
-    fn notes_for(&self, place: &MirrorPlace, licence: MirrorPermission) -> Result<Vec<Note>> {
+    fn notes_for(&self, place: &MirrorPlace, permission: MirrorPermission) -> Result<Vec<Note>> {
         let project = place.project();
         let mut notes = self.memory.rules(&place.scope(), UNLIMITED)?;
         notes.retain(|note| !self.leaving.contains(&note.id) && may_mirror(note, project.as_ref()));
         if project.is_none() {
             notes.retain(|note| note.scope == NoteScope::Universal);
         }
-        if licence == MirrorPermission::Less {
-            let there = splice::written_statements(place);
-            notes.retain(|note| there.contains(&item_line(note)));
+        if permission == MirrorPermission::Less {
+            let texts: Vec<String> = find::unchanged_files(place).map(|(_, text)| text).collect();
+            let there: HashSet<&str> = texts.iter().flat_map(|text| text.lines()).collect();
+            notes.retain(|note| there.contains(&*item_line(note)));
         }
         Ok(notes)
     }
@@ -293,7 +275,7 @@ impl ClaudeMirror<'_> {
     /// All places that may have files for the project.
     fn project_places(&self) -> Vec<MirrorPlace> {
         let of_project = |sort, dir: PathBuf| MirrorPlace::new(sort, dir, Some(self.project));
-        let claude = self.ground.claude;
+        let claude = self.locations.claude;
         let memory = claude::memory_dir(claude, &self.project.main_root());
         let own = self.project.root().join(".claude/skills");
         let users = claude::skills_dir(claude);
@@ -309,28 +291,33 @@ impl ClaudeMirror<'_> {
     }
 }
 
-/// Removes all files of ours and reports them; `dry`: only reports. Files that someone has changed
-/// are left. Needs neither configuration nor memory, and finds unregistered files by a scan.
-pub(crate) fn withdraw(ground: MirrorLocations<'_>, dry: bool) -> MirrorReport {
-    let mut report = MirrorReport::default();
-    let found = scan::find_places(ground);
-    if found.is_empty() && !MirrorRegister::exists_in(ground.home) {
-        return report;
-    }
-    let mut register = match MirrorRegister::of(ground.home, dry) {
-        Ok(register) => register,
-        Err(error) => {
-            report.faults.push(MirrorFault::new(register::register_path(ground.home), &error));
-            return report;
-        }
+/// Message that memory is paused and nothing is synced.
+fn paused_message(reason: PauseReason) -> String {
+    let (what, option) = match reason {
+        PauseReason::Paused(_) => ("paused", ""),
+        PauseReason::Ignored => ("disabled in this project", " --project"),
     };
-    register.add(found);
-    for mut known in register.all() {
-        let dir = known.dir.clone();
-        scan::adopt_unregistered(&mut known);
-        if let Err(error) = place::reconcile_place(known, &[], &mut register, dry, &mut report) {
-            report.faults.push(MirrorFault::new(dir, &error));
+    format!("nothing is synced: memory is {what}; `recoup resume{option}` turns it on again")
+}
+
+/// Removes all files of ours and reports them; `dry`: only reports. Files that someone has changed
+/// are left. Needs neither configuration nor memory, and finds files that are not listed.
+pub(crate) fn withdraw(locations: MirrorLocations<'_>, dry: bool) -> MirrorReport {
+    let found = find::find_places(locations);
+    if found.is_empty() && !MirrorList::exists_in(locations.home) {
+        return MirrorReport::default();
+    }
+    match MirrorRun::start(locations.home, dry) {
+        Ok(mut run) => {
+            run.list.add(found);
+            for place in run.list.places.clone() {
+                run.update_place(place, |_, _| Ok(Vec::new()));
+            }
+            run.report
+        }
+        Err(error) => {
+            let faults = vec![MirrorFault::new(list::list_path(locations.home), &error)];
+            MirrorReport { faults, ..MirrorReport::default() }
         }
     }
-    report
 }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::mirror::INDEX;
 use recoup_core::Error;
 use serde::{Serialize, Serializer};
 
-use super::register::PlaceKind;
+use super::PREFIX;
+use super::wanted::SKILL;
 
 /// Result of a mirror operation.
 #[derive(Debug, Default, Serialize)]
@@ -28,9 +28,12 @@ pub(crate) struct MirrorReport {
 }
 
 /// A file that was left unchanged.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
 pub(crate) struct LeftFile {
+    #[serde(serialize_with = "shown")]
     pub(crate) path: PathBuf,
+    #[serde(skip)]
     pub(crate) why: LeftReason,
 }
 
@@ -43,12 +46,6 @@ pub(crate) enum LeftReason {
     NotOurs,
     /// Someone has changed our lines in it; the rest was updated.
     Lines,
-}
-
-impl Serialize for LeftFile {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        shown(&self.path, serializer)
-    }
 }
 
 /// An error with a file or a place.
@@ -71,8 +68,16 @@ pub(crate) struct MirrorChange {
     #[serde(serialize_with = "shown")]
     pub(crate) path: PathBuf,
     pub(crate) did: MirrorAction,
-    #[serde(skip)]
-    pub(crate) of: MirrorPart,
+}
+
+impl MirrorChange {
+    fn is_skill(&self) -> bool {
+        self.path.ends_with(SKILL)
+    }
+
+    fn is_rule(&self) -> bool {
+        self.path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX))
+    }
 }
 
 /// Action on a file.
@@ -83,25 +88,6 @@ pub(crate) enum MirrorAction {
     Removed,
 }
 
-/// Role of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MirrorPart {
-    Rule,
-    Skill,
-    /// An index, a manifest, or an ignore file.
-    Around,
-}
-
-impl MirrorPart {
-    pub(super) fn of(sort: PlaceKind, name: &str) -> Self {
-        match sort {
-            PlaceKind::Rules if name != INDEX => Self::Rule,
-            PlaceKind::Skills if name.ends_with("/SKILL.md") => Self::Skill,
-            _ => Self::Around,
-        }
-    }
-}
-
 impl MirrorReport {
     /// True if files of ours remain after a complete removal.
     pub(crate) fn leaves_files(&self) -> bool {
@@ -110,20 +96,16 @@ impl MirrorReport {
 
     /// Number of rules and skills that were changed.
     pub(crate) fn count(&self) -> usize {
-        self.changes.iter().filter(|change| change.of != MirrorPart::Around).count()
+        self.changes.iter().filter(|change| change.is_rule() || change.is_skill()).count()
     }
 
     /// One line for the user; none if nothing has changed.
     pub(crate) fn notice(&self) -> Option<String> {
-        let count = |part| self.changes.iter().filter(|change| change.of == part).count();
-        let some = |count, one: &str| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            n => Some(format!("{n} {one}s")),
-        };
-        let parts =
-            [some(count(MirrorPart::Rule), "rule"), some(count(MirrorPart::Skill), "skill")];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let rules = self.changes.iter().filter(|change| change.is_rule()).count();
+        let skills = self.changes.iter().filter(|change| change.is_skill()).count();
+        let parts = [(rules, "rule"), (skills, "skill")].into_iter().filter(|(n, _)| *n > 0);
+        let parts: Vec<String> =
+            parts.map(|(n, one)| format!("{n} {one}{}", if n == 1 { "" } else { "s" })).collect();
         (!parts.is_empty())
             .then(|| format!("updated {} in the files that Claude Code reads", parts.join(" and ")))
     }

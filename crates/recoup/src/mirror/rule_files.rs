@@ -14,8 +14,8 @@
 
 use std::collections::HashSet;
 
-use crate::mirror::PREFIX;
-use crate::mirror::text::{cut, item_text, quote_yaml};
+use super::PREFIX;
+use super::text::{cut, item_text, quote_yaml};
 use recoup_core::memory::{Note, NoteId, NoteKind, NoteScope, NoteTrust};
 
 /// Maximum number of rules that are synced.

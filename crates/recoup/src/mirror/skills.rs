@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::mirror::PREFIX;
-use crate::mirror::text::{item_text, quote_yaml};
+use super::PREFIX;
+use super::text::{item_text, quote_yaml};
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::memory::{Note, NoteKind};

@@ -2,25 +2,24 @@
 //! folders.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
-use crate::hooked;
-use crate::hooked::has_our_hooks;
-use crate::mirror::{INDEX, RuleFile, SkillFile, build_skills, rule_files};
 use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
-use recoup_core::memory::HookClient;
-use recoup_core::memory::Note;
 use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock, StaleCheck};
+use recoup_core::memory::{HookClient, Note};
 use serde::Deserialize;
 
-use super::exclude::{self, TrackedSkills};
-use super::place::MirrorFile;
-use super::register::MirrorPlace;
+use super::change::MirrorFile;
+use super::list::MirrorPlace;
 use super::report::MirrorReport;
-use super::splice::OwnIndexLines;
-use super::{ClaudeMirror, LARGEST_FILE, MirrorPermission, claude};
+use super::{
+    ClaudeMirror, INDEX, LARGEST_FILE, MirrorPermission, PREFIX, RuleFile, SkillFile, build_skills,
+    claude, rule_files, splice_index,
+};
+use crate::hooked::{ClientPlaces, has_our_hooks};
 
 /// The skill itself.
 pub(super) const SKILL: &str = "SKILL.md";
@@ -34,7 +33,7 @@ pub(super) const IGNORE: &str = "*\n";
 pub(super) fn wanted_rule_files(
     mirror: &ClaudeMirror<'_>,
     place: &MirrorPlace,
-    licence: MirrorPermission,
+    permission: MirrorPermission,
     report: &mut MirrorReport,
 ) -> Result<Vec<MirrorFile>> {
     // Found by a scan; its project is unknown.
@@ -51,11 +50,8 @@ pub(super) fn wanted_rule_files(
             place.dir.display()
         ));
     }
-    let mut rules = mirror.notes_for(place, licence)?;
-    let places = hooked::ClientPlaces {
-        claude_dir: Some(claude),
-        ..hooked::ClientPlaces::new(mirror.user, root)
-    };
+    let mut rules = mirror.notes_for(place, permission)?;
+    let places = ClientPlaces { claude_dir: Some(claude), ..ClientPlaces::new(mirror.user, root) };
     if has_our_hooks(HookClient::ClaudeCode, &places) {
         let given = rules_given_at_start(mirror, place)?;
         rules.retain(|note| !given.contains(&note.text));
@@ -80,7 +76,7 @@ fn fitting_files(
     // Errors are reported when the index is written; a larger index is ignored.
     let index = fsx::read_regular(&path, LARGEST_FILE).ok().flatten().unwrap_or_default();
     let lines: Vec<String> = files.iter().map(|file| file.line.clone()).collect();
-    let shown = OwnIndexLines::of(place).splice(&index, &lines).shown;
+    let shown = splice_index(&index, &lines, |line| place.has_line(line)).shown;
     if shown < files.len() {
         let out = files.len() - shown;
         report.remarks.push(format!("{} has no room for {out} of recoup's lines", path.display()));
@@ -116,29 +112,40 @@ fn rules_given_at_start(mirror: &ClaudeMirror<'_>, place: &MirrorPlace) -> Resul
 pub(super) fn wanted_skill_files(
     mirror: &ClaudeMirror<'_>,
     place: &MirrorPlace,
-    mut licence: MirrorPermission,
+    mut permission: MirrorPermission,
     report: &mut MirrorReport,
 ) -> Result<Vec<MirrorFile>> {
     if let Some(root) = &place.root {
         // A project that is gone took its skills along.
         let Ok(project) = Project::find(root) else { return Ok(Vec::new()) };
-        let (remark, most) = match exclude::find_tracked_skills(&project) {
-            TrackedSkills::Unknown => {
-                (Some(exclude::unknown_tracking_message(&project)), MirrorPermission::Less)
+        let skills = root.join(".claude/skills");
+        match tracked_skills(&project) {
+            None => {
+                permission = MirrorPermission::Less;
+                report.remarks.push(format!(
+                    "no skills are added: can't tell from {} whether git tracks \
+                     {}/{PREFIX}…. `git update-index --no-split-index` makes the index readable; \
+                     or set skills.place = \"user\"",
+                    project.git_index().display(),
+                    skills.display()
+                ));
             }
-            TrackedSkills::Files(files) if !files.is_empty() => {
+            Some(files) if !files.is_empty() => {
+                permission = MirrorPermission::Less;
                 report.published.extend(files);
-                (Some(exclude::published_message(&project)), MirrorPermission::Less)
+                report.remarks.push(format!(
+                    "no skills are added: git already tracks {}/{PREFIX}…, so they would be \
+                     published. `git rm -r --cached '.claude/skills/{PREFIX}*'` untracks them; or \
+                     set skills.place = \"user\"",
+                    skills.display()
+                ));
             }
-            TrackedSkills::Files(_) if project.git_dir().is_none() => {
-                let root = root.display();
-                let copied = "is not a git repository: copies of it include its skills";
-                (Some(format!("{root} {copied}")), licence)
-            }
-            TrackedSkills::Files(_) => (None, licence),
-        };
-        report.remarks.extend(remark);
-        licence = most;
+            Some(_) if project.git_dir().is_none() => report.remarks.push(format!(
+                "{} is not a git repository: copies of it include its skills",
+                root.display()
+            )),
+            Some(_) => {}
+        }
     } else if !fsx::parent(&place.dir).is_dir() {
         let claude = fsx::parent(&place.dir).display();
         report
@@ -146,7 +153,7 @@ pub(super) fn wanted_skill_files(
             .push(format!("no skills are made: Claude Code's directory {claude} does not exist"));
         return Ok(Vec::new());
     }
-    let made = build_skills(&mirror.notes_for(place, licence)?);
+    let made = build_skills(&mirror.notes_for(place, permission)?);
     Ok(made.iter().flat_map(|skill| skill_files(mirror, place, skill)).collect())
 }
 
@@ -174,7 +181,19 @@ fn current_manifest(place: &MirrorPlace, skill: &SkillFile) -> Option<String> {
     }
     let name = format!("{}/{MANIFEST}", skill.name);
     let json = fsx::read_regular(&place.dir.join(&name), LARGEST_FILE).ok()??;
-    let known = place.files.get(&name)?.contains(&Sha256Digest::of(&json));
+    let known = place.has_written(&name, &json);
     let made: ManifestSource = serde_json::from_slice(&json).ok()?;
     (known && made.source_hash == skill.source_hash).then(|| String::from_utf8(json).ok())?
+}
+
+/// The files in a project's skill folders of ours that git tracks, and so publishes whatever is
+/// excluded. `None` if the index cannot be read, so any file may be tracked.
+pub(super) fn tracked_skills(project: &Project) -> Option<Vec<PathBuf>> {
+    if project.git_dir().is_none() {
+        return Some(Vec::new());
+    }
+    let start = format!(".claude/skills/{PREFIX}");
+    let names = project.tracked_names()?.into_iter();
+    let ours = names.filter(|name| name.starts_with(start.as_bytes()));
+    Some(ours.map(|name| project.root().join(&*String::from_utf8_lossy(&name))).collect())
 }

@@ -4,6 +4,7 @@
 mod deleted_files;
 mod forget;
 mod links;
+mod list;
 mod off;
 mod places;
 mod reach;

@@ -10,17 +10,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::base::fsx;
 
 /// `.git` files and `commondir` hold one path.
 const MAX_LINK: u64 = 16 << 10;
 
 /// A larger configuration is not one that a person or `git` wrote.
-const MAX_CONFIG: u64 = 1 << 20;
-
-/// Enough for a million files.
-const MAX_INDEX: u64 = 256 << 20;
+pub(super) const MAX_CONFIG: u64 = 1 << 20;
 
 /// Enough for a million references.
 const MAX_PACKED: u64 = 128 << 20;
@@ -155,72 +151,15 @@ pub(crate) fn head_state(start: &Path) -> Option<Vec<u8>> {
     None
 }
 
-/// State of the index in the nearest repository at or above `start`: a digest of what is staged,
-/// without the times of files, which `git status` refreshes. `None` if there is no repository, or its
-/// index cannot be read.
-pub(crate) fn index_state(start: &Path) -> Option<Vec<u8>> {
-    let (own, common) = git_dirs(start)?;
-    let path = own.join("index");
-    if !path.exists() {
-        return Some(b"no index".to_vec());
-    }
-    let index = read_small(&path, MAX_INDEX)?;
-    let config = read_small(&common.join("config"), MAX_CONFIG).unwrap_or_default();
-    let is_long =
-        config_value(&config, b"extensions.objectformat").is_some_and(|it| it == b"sha256");
-    // What is not understood counts whole: any change of it is one.
-    let digest = staged_digest(&index, if is_long { 32 } else { 20 });
-    Some(digest.unwrap_or_else(|| Sha256Digest::of(&index)).as_bytes().to_vec())
-}
-
-/// Digest of mode, object, flags and name of each entry; `None` if the index is not understood, or
-/// is split over two files.
-fn staged_digest(index: &[u8], object_len: usize) -> Option<Sha256Digest> {
-    /// Times, device and inode come before the mode; it, the owner and the size before the object.
-    const MODE_AT: usize = 24;
-    const OBJECT_AT: usize = 40;
-    /// Flag of entries that have more flags.
-    const EXTENDED: u16 = 0x4000;
-    let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
-    let version = number(4)?;
-    if !index.starts_with(b"DIRC") || !(2..=4).contains(&version) {
-        return None;
-    }
-    let (mut hasher, mut at) = (Sha256Hasher::new(), 12);
-    for _ in 0..number(8)? {
-        hasher.update(index.get(at + MODE_AT..at + MODE_AT + 4)?);
-        let (object, flags) = (at + OBJECT_AT, at + OBJECT_AT + object_len);
-        let is_extended =
-            u16::from_be_bytes(index.get(flags..flags + 2)?.try_into().ok()?) & EXTENDED != 0;
-        let name = flags + if is_extended { 4 } else { 2 };
-        // In version 4, a number before the name says how much of the name before it is dropped.
-        let is_last = |byte: &u8| byte & 0x80 == 0;
-        let number_len =
-            if version == 4 { index.get(name..)?.iter().position(is_last)? + 1 } else { 0 };
-        let text = name + number_len;
-        let end = text + index.get(text..)?.iter().position(|byte| *byte == 0)?;
-        hasher.update(index.get(object..=end)?);
-        at = if version == 4 { end + 1 } else { at + ((end - at) / 8 + 1) * 8 };
-    }
-    // Extensions, up to the checksum.
-    while at + 8 <= index.len().checked_sub(object_len)? {
-        if &index[at..at + 4] == b"link" {
-            return None;
-        }
-        at += 8 + number(at + 4)? as usize;
-    }
-    Some(hasher.finish())
-}
-
 /// The worktree's own git directory, and the common one, of the nearest repository.
-fn git_dirs(start: &Path) -> Option<(PathBuf, PathBuf)> {
+pub(super) fn git_dirs(start: &Path) -> Option<(PathBuf, PathBuf)> {
     let (root, common) = find_repository(start)?;
     let own = read_git_link(root).unwrap_or_else(|| root.join(".git"));
     Some((if own.is_dir() { own } else { common.clone() }, common))
 }
 
 /// The last value of a variable.
-fn config_value(config: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn config_value(config: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
     let (mut found, mut parser) = (None, GitConfigParser::new(config));
     while let Some((name, value)) = parser.next_entry().ok()? {
         if name == wanted {
@@ -279,7 +218,7 @@ fn path_from_line(line: &[u8]) -> &Path {
 }
 
 /// Anything but a small regular file counts as missing, like everything that is broken.
-fn read_small(path: &Path, limit: u64) -> Option<Vec<u8>> {
+pub(super) fn read_small(path: &Path, limit: u64) -> Option<Vec<u8>> {
     fsx::read_regular(path, limit).ok().flatten()
 }
 

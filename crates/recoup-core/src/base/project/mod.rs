@@ -8,6 +8,7 @@
 //! counts; until then a project has the id of its own place.
 
 mod git;
+mod git_index;
 mod proof;
 mod registry;
 mod remote;
@@ -20,7 +21,8 @@ use std::sync::Arc;
 use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::error::{Error, IoContext as _, Result};
 
-pub(crate) use git::{head_state, index_state};
+pub(crate) use git::head_state;
+pub(crate) use git_index::index_state;
 use remote::RemoteAddress;
 
 pub use registry::{ConfirmedCheckout, ProjectRecord, ProjectRegistry, ProjectStanding};
@@ -111,6 +113,12 @@ impl Project {
     /// Path of git's index of this worktree.
     pub fn git_index(&self) -> PathBuf {
         git::index_path(&self.root)
+    }
+
+    /// Names of the files that git tracks in this worktree; `None` if there is no repository, or its
+    /// index cannot be read whole.
+    pub fn tracked_names(&self) -> Option<Vec<Vec<u8>>> {
+        git_index::tracked_names(&self.root)
     }
 
     /// Root of the main worktree, or the bare repository itself, whichever worktree this is; the
