@@ -6,17 +6,13 @@ mod flights;
 mod hostile;
 mod lifecycle;
 mod observed;
-<<<<<<< HEAD
 mod operations;
 mod requests;
-mod streams;
-mod traces;
-=======
 mod scripted_api;
 mod sdks;
 mod streams;
 mod team;
->>>>>>> wt-sdks
+mod traces;
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
