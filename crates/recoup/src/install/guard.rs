@@ -174,7 +174,7 @@ fn values_in(object: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
 
 /// Drops fields of an object.
 fn retain_fields(object: Option<&mut Value>, keep: impl Fn(&str, &Value) -> bool) {
-    if let Some(Value::Object(fields)) = object {
+    if let Some(fields) = object.and_then(Value::as_object_mut) {
         fields.retain(|name, value| keep(name, value));
     }
 }

@@ -147,9 +147,9 @@ impl JsonFile {
 
     /// Removes the value at a path.
     pub(crate) fn remove(&mut self, path: &[JsonPathStep]) {
-        let Some((last, above)) = path.split_last() else { return };
+        let Some((step, above)) = path.split_last() else { return };
         let Some(list) = self.find_mut(above).and_then(SyntaxNode::list_mut) else { return };
-        let Some(at) = last.index_in(list) else { return };
+        let Some(at) = step.index_in(list) else { return };
         list.remove(at);
         if list.items.is_empty() {
             self.emptied.push(above.to_vec());

@@ -343,7 +343,9 @@ fn add_inside(node: &mut SyntaxNode, names: &[&str], fields: &[(&str, String)]) 
         list.append(item, &style);
     };
     if exists {
-        fields.iter().for_each(|(name, value)| add(&[names, &[name]].concat(), value.clone()));
+        for (name, value) in fields {
+            add(&[names, &[name]].concat(), value.clone());
+        }
     } else {
         let fields = fields.iter().map(|(name, value)| format!("{} = {value}", dotted(&[name])));
         add(names, format!("{{ {} }}", fields.collect::<Vec<_>>().join(", ")));
