@@ -1,15 +1,13 @@
-//! Final check before other people's settings are written: the result is parsed as the client does
-//! it, and apart from our entries it must equal the original. Independent of the editing code, so
-//! that a wrong edit is caught here and the file left alone.
+//! Final check before other people's settings are written: the result is read as the client does
+//! it, and apart from our entries it must equal the original. Otherwise the file is left alone.
 
 use crate::hooked;
-use crate::hooked::{RecoupCall, replace_lone_surrogates};
+use crate::hooked::RecoupCall;
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::{Map, Value};
 
 use super::change::{FileChange, InstalledContent};
-use super::edit::tree::{self, JsonSyntaxKind, JsonSyntaxMember, JsonSyntaxNode};
-use super::edit::{JsonDialect, SettingsSyntaxError, split_bom, toml};
+use super::edit::{JsonDialect, SettingsSyntaxError, split_bom, toml, tree};
 use super::entries::proxied::{EntrySyntax, without_proxy};
 use super::peers;
 use super::places::InstallPaths;
@@ -53,7 +51,10 @@ impl AllowedChanges<'_> {
         let after = self.without_ours(after);
         let after =
             after.map_err(|fault| format!("the rest would not be valid: {}", fault.what))?;
-        let changed = before.first_difference(&after);
+        let none = Map::new();
+        let [before, after] = [&before, &after].map(|it| it.as_object().unwrap_or(&none));
+        let mut names = before.keys().chain(after.keys());
+        let changed = names.find(|name| before.get(*name) != after.get(*name));
         changed.map_or(Ok(()), |name| Err(format!("“{name}” would change")))
     }
 
@@ -71,112 +72,94 @@ impl AllowedChanges<'_> {
     }
 
     /// Content of a file without our parts.
-    fn without_ours(
-        self,
-        bytes: &[u8],
-    ) -> std::result::Result<ComparableValue, SettingsSyntaxError> {
+    fn without_ours(self, bytes: &[u8]) -> std::result::Result<Value, SettingsSyntaxError> {
         let text = String::from_utf8_lossy(bytes);
         let mut root = self.read(split_bom(&text).1)?;
+        let codex_servers = [toml::SERVERS.to_owned()];
         for held in self.holds {
             match held {
                 InstalledContent::Hooks => self.drop_hooks(&mut root),
                 InstalledContent::Servers { at, .. } => self.drop_servers(&mut root, at),
                 InstalledContent::TomlServers => {
-                    let is_ours =
-                        hooked::call_in_notify(&root.value()).as_ref().is_some_and(is_plain);
-                    root.retain(|name, _| name != "notify" || !is_ours);
+                    let is_ours = hooked::call_in_notify(&root).as_ref().is_some_and(is_plain);
+                    retain_fields(Some(&mut root), |name, _| name != "notify" || !is_ours);
                     self.drop_hooks(&mut root);
-                    self.drop_servers(&mut root, &[toml::SERVERS.to_owned()]);
+                    self.drop_servers(&mut root, &codex_servers);
                 }
                 InstalledContent::ProxiedServers { at, .. } => {
                     drop_proxies(&mut root, at, EntrySyntax::Json);
                 }
                 InstalledContent::ProxiedTomlServers => {
-                    drop_proxies(&mut root, &[toml::SERVERS.to_owned()], EntrySyntax::Toml);
+                    drop_proxies(&mut root, &codex_servers, EntrySyntax::Toml);
                 }
                 InstalledContent::Extension | InstalledContent::Line(_) => {}
             }
         }
         if !self.peers.is_empty() {
+            let servers = ["mcpServers".to_owned()];
             self.drop_hooks(&mut root);
-            self.drop_servers(&mut root, &["mcpServers".to_owned()]);
-            root.for_each_named("projects", |projects| {
-                projects.each_field(|it| self.drop_servers(it, &["mcpServers".to_owned()]));
-            });
-            root.for_each_named("enabledPlugins", |plugins| {
-                plugins.retain(|name, _| !peers::is_plugin_of(name, self.peers));
-            });
+            self.drop_servers(&mut root, &servers);
+            for project in values_in(root.get_mut("projects")) {
+                self.drop_servers(project, &servers);
+            }
+            let plugins = root.get_mut("enabledPlugins");
+            retain_fields(plugins, |name, _| !peers::is_plugin_of(name, self.peers));
         }
         Ok(root)
     }
 
-    fn read(self, text: &str) -> std::result::Result<ComparableValue, SettingsSyntaxError> {
-        let is_toml = |held: &&InstalledContent| {
-            matches!(held, InstalledContent::TomlServers | InstalledContent::ProxiedTomlServers)
-        };
-        if self.holds.iter().any(is_toml) {
-            return Ok(ComparableValue::of_value(&toml::parse_to_json(text)?));
-        }
-        let is_loose = |held: &&InstalledContent| {
-            matches!(
-                held,
+    fn read(self, text: &str) -> std::result::Result<Value, SettingsSyntaxError> {
+        let mut dialect = JsonDialect::Strict;
+        for held in self.holds {
+            match held {
+                InstalledContent::TomlServers | InstalledContent::ProxiedTomlServers => {
+                    return toml::parse_to_json(text);
+                }
                 InstalledContent::Servers { comments: true, .. }
-                    | InstalledContent::ProxiedServers { comments: true, .. }
-            )
-        };
-        let loose = self.holds.iter().any(is_loose);
-        let dialect = if loose { JsonDialect::Comments } else { JsonDialect::Strict };
-        let root = tree::parse(text, dialect)?;
+                | InstalledContent::ProxiedServers { comments: true, .. } => {
+                    dialect = JsonDialect::Comments;
+                }
+                _ => {}
+            }
+        }
         // A file without a value stands for an empty object.
-        let empty = || ComparableValue::Object(Vec::new());
-        Ok(root.map_or_else(empty, |root| ComparableValue::of_node(&root, text)))
+        let root = tree::parse(text, dialect)?.map(|it| tree::node_to_json(&it.root));
+        Ok(root.unwrap_or_else(|| Map::new().into()))
     }
 
-    fn drop_hooks(self, root: &mut ComparableValue) {
+    fn drop_hooks(self, root: &mut Value) {
         let goes = |hook: &Value| {
             hooked::call_in_hook(hook).as_ref().is_some_and(is_plain)
                 || peers::is_run_by(hook, self.peers)
         };
-        root.for_each_named("hooks", |events| {
-            events.each_field(|groups| {
-                groups.each_element(|group| {
-                    group.for_each_named("hooks", |hooks| {
-                        hooks.retain_elements(|hook| !goes(&hook.value()));
-                    });
-                });
-                // A group with an empty list is dropped; one without a list is not ours.
-                groups.retain_elements(|group| {
-                    !group.field("hooks").is_some_and(ComparableValue::is_empty)
-                });
-            });
-            events.retain(|_, groups| !groups.is_empty());
-        });
-        root.retain(|name, events| name != "hooks" || !events.is_empty());
+        for groups in values_in(root.get_mut("hooks")).filter_map(Value::as_array_mut) {
+            for hooks in groups.iter_mut().filter_map(|it| it.get_mut("hooks")?.as_array_mut()) {
+                hooks.retain(|hook| !goes(hook));
+            }
+            // A group with an empty list is dropped; one without a list is not ours.
+            groups.retain(|group| !group.get("hooks").is_some_and(is_empty));
+        }
+        retain_fields(root.get_mut("hooks"), |_, groups| !is_empty(groups));
+        retain_fields(Some(root), |name, events| name != "hooks" || !is_empty(events));
     }
 
-    fn drop_servers(self, root: &mut ComparableValue, at: &[String]) {
+    fn drop_servers(self, root: &mut Value, at: &[String]) {
         let Some((first, rest)) = at.split_first() else {
-            root.retain(|name, entry| {
-                let entry = entry.value();
-                let is_ours = hooked::call_in_server(&entry).as_ref().is_some_and(is_plain);
-                !is_ours && !peers::is_server_of(name, &entry, self.peers)
+            retain_fields(Some(root), |name, entry| {
+                let is_ours = hooked::call_in_server(entry).as_ref().is_some_and(is_plain);
+                !is_ours && !peers::is_server_of(name, entry, self.peers)
             });
             return;
         };
-        root.for_each_named(first, |inner| self.drop_servers(inner, rest));
-        root.retain(|name, inner| name != first || !inner.is_empty());
+        root.get_mut(first).into_iter().for_each(|inner| self.drop_servers(inner, rest));
+        retain_fields(Some(root), |name, inner| name != first || !is_empty(inner));
     }
 }
 
 /// Takes our proxy away from all servers, so that only their own entries are compared.
-fn drop_proxies(root: &mut ComparableValue, at: &[String], syntax: EntrySyntax) {
-    match at.split_first() {
-        Some((first, rest)) => {
-            root.for_each_named(first, |inner| drop_proxies(inner, rest, syntax));
-        }
-        None => root.each_field(|entry| {
-            *entry = ComparableValue::of_value(&without_proxy(&entry.value(), syntax));
-        }),
+fn drop_proxies(root: &mut Value, at: &[String], syntax: EntrySyntax) {
+    for entry in values_in(at.iter().try_fold(root, |value, name| value.get_mut(name))) {
+        *entry = without_proxy(entry, syntax);
     }
 }
 
@@ -184,119 +167,21 @@ fn is_plain(call: &RecoupCall) -> bool {
     !call.wrapped
 }
 
-/// File content for comparison; fields are sorted by name, and duplicates stay in text order: the
-/// last counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum ComparableValue {
-    Object(Vec<(String, ComparableValue)>),
-    List(Vec<ComparableValue>),
-    /// Source text.
-    Scalar(String),
+/// Returns the values of an object.
+fn values_in(object: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
+    object.and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut)
 }
 
-impl ComparableValue {
-    fn of_node(node: &JsonSyntaxNode, text: &str) -> Self {
-        match &node.kind {
-            JsonSyntaxKind::Object(members) => {
-                let field =
-                    |it: &JsonSyntaxMember| (it.name.clone(), Self::of_node(&it.value, text));
-                Self::object(members.iter().map(field).collect())
-            }
-            JsonSyntaxKind::Array(elements) => {
-                Self::List(elements.iter().map(|it| Self::of_node(it, text)).collect())
-            }
-            JsonSyntaxKind::Scalar => Self::Scalar(text[node.span.clone()].to_owned()),
-        }
+/// Drops fields of an object.
+fn retain_fields(object: Option<&mut Value>, keep: impl Fn(&str, &Value) -> bool) {
+    if let Some(fields) = object.and_then(Value::as_object_mut) {
+        fields.retain(|name, value| keep(name, value));
     }
+}
 
-    /// Converts a value without duplicate names.
-    fn of_value(value: &Value) -> Self {
-        match value {
-            Value::Object(fields) => {
-                let field = |(name, it): (&String, &Value)| (name.clone(), Self::of_value(it));
-                Self::object(fields.iter().map(field).collect())
-            }
-            Value::Array(items) => Self::List(items.iter().map(Self::of_value).collect()),
-            scalar => Self::Scalar(scalar.to_string()),
-        }
-    }
-
-    fn object(mut fields: Vec<(String, Self)>) -> Self {
-        fields.sort_by(|one, other| one.0.cmp(&other.0));
-        Self::Object(fields)
-    }
-
-    /// Converts as a client reads it: of duplicate names, the last counts.
-    fn value(&self) -> Value {
-        match self {
-            Self::Object(fields) => {
-                let fields = fields.iter().map(|(name, it)| (name.clone(), it.value()));
-                Value::Object(fields.collect::<Map<_, _>>())
-            }
-            Self::List(items) => items.iter().map(Self::value).collect(),
-            Self::Scalar(text) => {
-                serde_json::from_str(&replace_lone_surrogates(text)).unwrap_or_default()
-            }
-        }
-    }
-
-    /// True for an object or a list with nothing in it.
-    fn is_empty(&self) -> bool {
-        match self {
-            Self::Object(fields) => fields.is_empty(),
-            Self::List(items) => items.is_empty(),
-            Self::Scalar(_) => false,
-        }
-    }
-
-    /// Returns the field of that name; of duplicates, the last.
-    fn field(&self, name: &str) -> Option<&Self> {
-        let Self::Object(fields) = self else { return None };
-        fields.iter().rev().find(|(it, _)| it == name).map(|(_, value)| value)
-    }
-
-    /// Visits all fields of that name.
-    fn for_each_named(&mut self, name: &str, mut each: impl FnMut(&mut Self)) {
-        let Self::Object(fields) = self else { return };
-        fields.iter_mut().filter(|(it, _)| it == name).for_each(|(_, value)| each(value));
-    }
-
-    /// Visits all fields.
-    fn each_field(&mut self, mut each: impl FnMut(&mut Self)) {
-        let Self::Object(fields) = self else { return };
-        for (_, value) in fields {
-            each(value);
-        }
-    }
-
-    /// Visits all elements.
-    fn each_element(&mut self, each: impl FnMut(&mut Self)) {
-        let Self::List(items) = self else { return };
-        items.iter_mut().for_each(each);
-    }
-
-    fn retain(&mut self, mut keep: impl FnMut(&str, &Self) -> bool) {
-        let Self::Object(fields) = self else { return };
-        fields.retain(|(name, value)| keep(name, value));
-    }
-
-    fn retain_elements(&mut self, keep: impl FnMut(&Self) -> bool) {
-        let Self::List(items) = self else { return };
-        items.retain(keep);
-    }
-
-    /// Returns the first field in which two objects differ.
-    fn first_difference<'a>(&'a self, other: &'a Self) -> Option<&'a str> {
-        if self == other {
-            return None;
-        }
-        let (Self::Object(here), Self::Object(there)) = (self, other) else { return Some("") };
-        let differs = here.iter().zip(there).find(|(here, there)| here != there);
-        let longer = if here.len() > there.len() { here } else { there };
-        let behind = || longer.get(here.len().min(there.len())).map(|(name, _)| name.as_str());
-        // In sorted order, the smaller name is the one that the other object lacks.
-        differs.map(|(here, there)| here.0.as_str().min(&there.0)).or_else(behind)
-    }
+/// True for an object or a list with nothing in it.
+fn is_empty(value: &Value) -> bool {
+    value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
 
 #[cfg(test)]
@@ -352,7 +237,6 @@ mod tests {
             (r#"{"a":1,"b":2}"#, r#"{"b":2}"#, "a"),
             (r#"{"a":1,"b":2}"#, r#"{"a":1}"#, "b"),
             (r#"{"a":1}"#, r#"{"a":2}"#, "a"),
-            (r#"{"a":1,"a":2}"#, r#"{"a":2}"#, "a"),
         ] {
             let said = check_change(&InstalledContent::Hooks, &[], before, after).unwrap_err();
             assert!(said.contains(&format!("“{name}” would change")), "{said}");

@@ -151,7 +151,7 @@ fn find_entries(slot: &SettingsFile, text: &str) -> std::result::Result<FoundEnt
     let (_, text) = split_bom(text);
     let parsed = |dialect| {
         let root = tree::parse(text, dialect).map_err(|fault| fault.to_string())?;
-        Ok::<_, String>(root.map(|root| root.value(text)).unwrap_or_default())
+        Ok::<_, String>(root.map(|it| tree::node_to_json(&it.root)).unwrap_or_default())
     };
     Ok(match &slot.holds {
         SettingsContent::Hooks(_) => {

@@ -1,19 +1,19 @@
-//! JSON settings of a client: values are inserted and removed as edits of the text.
+//! JSON settings of a client: values are inserted and removed, and all other bytes stay.
 
 use serde_json::Value;
 
-use super::document::{ContainerOutline, JsonDocument, JsonStyle};
-use super::tree::{self, JsonDialect, JsonSyntaxKind, JsonSyntaxMember, JsonSyntaxNode};
+use super::node::{AdditionStyle, SyntaxItem, SyntaxList, SyntaxNode};
+use super::tree::{self, JsonDialect, JsonText, node_to_json};
 use super::{NewValue, SettingsSyntaxError, split_bom};
 
-/// A JSON file that is edited in place.
+/// A JSON file that is edited.
 #[derive(Debug, Clone)]
 pub(crate) struct JsonFile {
     /// Byte order mark, if there is one.
     bom: &'static str,
     /// There was no value in it.
     bare: bool,
-    document: JsonDocument,
+    text: JsonText,
     dialect: JsonDialect,
     /// Layout of the original text.
     style: JsonStyle,
@@ -52,29 +52,30 @@ impl JsonFile {
             SettingsSyntaxError::at(&valid, valid.len(), "the file is not UTF-8")
         })?;
         let (bom, text) = split_bom(text);
+        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let parsed = tree::parse(text, dialect)?;
         let bare = parsed.is_none();
-        let (text, root) = if let Some(root) = parsed {
-            (text.to_owned(), root)
-        } else {
-            // Appends an empty object, behind any comments.
-            let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-            let mut said = if text.trim().is_empty() { String::new() } else { text.to_owned() };
-            if !said.is_empty() && !said.ends_with('\n') {
-                said.push_str(newline);
+        let parsed = parsed.unwrap_or_else(|| {
+            // An empty object, behind any comments.
+            let mut before = if text.trim().is_empty() { String::new() } else { text.to_owned() };
+            if !before.is_empty() && !before.ends_with('\n') {
+                before.push_str(newline);
             }
-            let span = said.len()..said.len() + 2;
-            let root = JsonSyntaxNode { span, kind: JsonSyntaxKind::Object(Vec::new()) };
-            (said + "{}" + newline, root)
+            let root = SyntaxNode::Object(SyntaxList::default());
+            JsonText { before, root, behind: newline.to_owned() }
+        });
+        let SyntaxNode::Object(members) = &parsed.root else {
+            let what = "expected an object here: { … }";
+            return Err(SettingsSyntaxError::at(text, parsed.before.len(), what));
         };
-        if !matches!(root.kind, JsonSyntaxKind::Object(_)) {
-            return Err(SettingsSyntaxError::at(
-                &text, root.span.start, "expected an object here: { … }",
-            ));
-        }
-        let style = JsonStyle::of(&text, &root);
-        let document = JsonDocument { text, root };
-        Ok(Self { bom, bare, document, dialect, style, emptied: Vec::new() })
+        let first = members.items.first();
+        let style = JsonStyle {
+            unit: members.unit("").unwrap_or("  ").to_owned(),
+            newline,
+            spaced: first.is_none_or(SyntaxItem::is_spaced),
+            one_line: first.is_some() && !parsed.root.text().contains('\n'),
+        };
+        Ok(Self { bom, bare, text: parsed, dialect, style, emptied: Vec::new() })
     }
 
     /// True if the file had no object.
@@ -84,117 +85,97 @@ impl JsonFile {
 
     /// The file without its empty object: comments alone, or nothing.
     pub(crate) fn bytes_without_object(&self) -> Vec<u8> {
-        let (text, span) = (&self.document.text, &self.document.root.span);
-        let behind = &text[span.end..];
+        let JsonText { before, behind, .. } = &self.text;
         let line = behind.strip_prefix("\r\n").or_else(|| behind.strip_prefix('\n'));
-        [self.bom, &text[..span.start], line.unwrap_or(behind)].concat().into_bytes()
+        [self.bom, before, line.unwrap_or(behind)].concat().into_bytes()
     }
 
     /// Content of the edited file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        [self.bom.as_bytes(), self.document.text.as_bytes()].concat()
+        let JsonText { before, root, behind } = &self.text;
+        [self.bom, before, &root.text(), behind].concat().into_bytes()
     }
 
     /// True if the object is empty.
     pub(crate) fn is_empty(&self) -> bool {
-        self.document.root.empty_interior().is_some()
+        self.text.root.list().is_some_and(|list| list.items.is_empty())
     }
 
     /// Returns the value at a path, if there is one.
     pub(crate) fn value_at(&self, path: &[JsonPathStep]) -> Option<Value> {
-        self.find(path).map(|node| node.value(&self.document.text))
+        self.find(path).map(node_to_json)
     }
 
     /// Returns an error at the position of a path.
     pub(crate) fn error_at(&self, path: &[JsonPathStep], what: &str) -> SettingsSyntaxError {
-        let at = self.find(path).map_or(0, |node| node.span.start);
-        SettingsSyntaxError::at(&self.document.text, at, what)
+        let mut offset = self.text.before.len();
+        let mut node = Some(&self.text.root);
+        for step in path {
+            let Some(list) = node.and_then(SyntaxNode::list) else { break };
+            let Some(at) = step.index_in(list) else { break };
+            let mut earlier = String::from("{");
+            list.items[..at].iter().for_each(|it| it.write(&mut earlier));
+            offset += earlier.len() + list.items[at].value_offset();
+            node = Some(&list.items[at].value);
+        }
+        let JsonText { before, root, .. } = &self.text;
+        SettingsSyntaxError::at(&[&**before, &root.text()].concat(), offset, what)
     }
 
     /// Sets a field of an object: replaces its value, or appends it.
     pub(crate) fn set(&mut self, object: &[JsonPathStep], name: &str, value: &NewValue) {
-        let Some(node) = self.find(object) else { return };
-        let JsonSyntaxKind::Object(members) = &node.kind else { return };
-        match members.iter().rposition(|member| member.name == name) {
-            Some(at) if members[at].value.value(&self.document.text) == value.value() => {}
-            Some(at) => {
-                let span = members[at].value.span.clone();
-                let written = self.style.write(value);
-                self.document.splice(span.clone(), &written);
-                self.members_at(object)[at].value = parse_at(&written, span.start);
-            }
+        let Some(SyntaxNode::Object(members)) = self.find(object) else { return };
+        let step = JsonPathStep::from(name);
+        let new = self.style.write(value);
+        match step.index_in(members) {
+            Some(at) if node_to_json(&members.items[at].value) == value.value() => {}
+            Some(_) => self.replace(&[object, &[step]].concat(), node_of(&new)),
             None => {
-                let (outline, element) =
-                    (ContainerOutline::of(node), self.style.member(name, value));
-                let start = self.document.append(&outline, &self.style, &element);
-                let written = self.style.write(value);
-                let value = parse_at(&written, start + element.len() - written.len());
-                self.members_at(object).push(JsonSyntaxMember {
-                    name: name.to_owned(),
-                    start,
-                    value,
-                });
+                let head = self.style.head(name);
+                self.append(object, SyntaxItem::new(vec![name.to_owned()], head, node_of(&new)));
             }
-        }
-    }
-
-    /// Returns the source text of the value at a path.
-    pub(crate) fn source_at(&self, path: &[JsonPathStep]) -> Option<&str> {
-        self.find(path).map(|node| &self.document.text[node.span.clone()])
-    }
-
-    /// Replaces the value at a path with that of another text, to the byte.
-    pub(crate) fn copy_value(&mut self, path: &[JsonPathStep], from: &Self) {
-        let (Some(source), Some(node)) = (from.source_at(path), self.find(path)) else { return };
-        let Ok(Some(mut value)) = tree::parse(source, from.dialect) else { return };
-        let span = node.span.clone();
-        value.shift_spans(&(0..0), span.start);
-        self.document.splice(span, source);
-        if let Some(node) = self.find_mut(path) {
-            *node = value;
         }
     }
 
     /// Appends a value to an array.
     pub(crate) fn push(&mut self, array: &[JsonPathStep], value: &NewValue) {
-        let Some(node) = self.find(array) else { return };
-        let JsonSyntaxKind::Array(_) = &node.kind else { return };
-        let (outline, element) = (ContainerOutline::of(node), self.style.write(value));
-        let start = self.document.append(&outline, &self.style, &element);
-        if let Some(JsonSyntaxNode { kind: JsonSyntaxKind::Array(elements), .. }) =
-            self.find_mut(array)
-        {
-            elements.push(parse_at(&element, start));
+        if let Some(SyntaxNode::Array(_)) = self.find(array) {
+            let value = node_of(&self.style.write(value));
+            self.append(array, SyntaxItem::new(Vec::new(), String::new(), value));
         }
     }
 
     /// Removes the value at a path.
     pub(crate) fn remove(&mut self, path: &[JsonPathStep]) {
-        let Some((last, above)) = path.split_last() else { return };
-        let Some(parent) = self.find_mut(above) else { return };
-        let (open, children) = (parent.span.start, parent.children());
-        let at = match (&mut parent.kind, last) {
-            (JsonSyntaxKind::Object(members), JsonPathStep::Name(name)) => {
-                let at = members.iter().rposition(|member| member.name == *name);
-                at.inspect(|at| drop(members.remove(*at)))
-            }
-            (JsonSyntaxKind::Array(elements), JsonPathStep::Index(index)) => {
-                let at = Some(*index).filter(|index| *index < elements.len());
-                at.inspect(|at| drop(elements.remove(*at)))
-            }
-            _ => None,
-        };
-        let Some(at) = at else { return };
-        self.document.cut(open, &children, at);
-        if children.len() == 1 {
+        let Some((step, above)) = path.split_last() else { return };
+        let Some(list) = self.find_mut(above).and_then(SyntaxNode::list_mut) else { return };
+        let Some(at) = step.index_in(list) else { return };
+        list.remove(at);
+        if list.items.is_empty() {
             self.emptied.push(above.to_vec());
+        }
+    }
+
+    /// Returns the source text of the value at a path.
+    pub(crate) fn source_at(&self, path: &[JsonPathStep]) -> Option<String> {
+        self.find(path).map(SyntaxNode::text)
+    }
+
+    /// Replaces the value at a path with that of another text, to the byte.
+    pub(crate) fn copy_value(&mut self, path: &[JsonPathStep], from: &Self) {
+        if let Some(value) = from.find(path) {
+            self.replace(path, value.clone());
         }
     }
 
     /// Restores the blanks between brackets that were emptied, as an earlier text had them.
     pub(crate) fn restore_blanks(&mut self, earlier: &[u8]) {
+        let empty_end = |json: &Self, path: &[JsonPathStep]| {
+            let list = json.find(path)?.list()?;
+            list.items.is_empty().then(|| list.end.clone())
+        };
         let mut emptied = std::mem::take(&mut self.emptied);
-        emptied.retain(|path| self.find(path).and_then(JsonSyntaxNode::empty_interior).is_some());
+        emptied.retain(|path| empty_end(self, path).is_some());
         if emptied.is_empty() {
             return;
         }
@@ -204,49 +185,116 @@ impl JsonFile {
             return;
         }
         for path in emptied {
-            let blank = |json: &Self| json.find(&path).and_then(JsonSyntaxNode::empty_interior);
-            let (Some(here), Some(there)) = (blank(self), blank(&earlier)) else { continue };
-            let there = &earlier.document.text[there];
-            if self.document.text[here.clone()].trim() == there.trim() {
-                self.document.splice(here, there);
+            let (Some(now), Some(was)) = (empty_end(self, &path), empty_end(&earlier, &path))
+            else {
+                continue;
+            };
+            if let Some(list) = self.find_mut(&path).and_then(SyntaxNode::list_mut)
+                && now.trim() == was.trim()
+            {
+                list.end = was;
             }
         }
     }
 
-    fn find(&self, path: &[JsonPathStep]) -> Option<&JsonSyntaxNode> {
-        path.iter().try_fold(&self.document.root, |node, step| match step {
-            JsonPathStep::Name(name) => node.member(name).map(|member| &member.value),
-            JsonPathStep::Index(index) => node.elements().get(*index),
+    fn append(&mut self, path: &[JsonPathStep], item: SyntaxItem) {
+        let style = self.style.clone();
+        let (mut node, mut outer) = (&mut self.text.root, String::new());
+        for step in path {
+            let Some(list) = node.list_mut() else { return };
+            let Some(at) = step.index_in(list) else { return };
+            outer = list.indent(at, &outer).to_owned();
+            node = &mut list.items[at].value;
+        }
+        let JsonStyle { unit, newline, one_line, .. } = &style;
+        let (blank, one_line) = (style.blank(), *one_line);
+        let style = AdditionStyle { unit, newline, blank, one_line, outer: &outer };
+        if let Some(list) = node.list_mut() {
+            list.append(item, &style);
+        }
+    }
+
+    fn replace(&mut self, path: &[JsonPathStep], value: SyntaxNode) {
+        if let Some(node) = self.find_mut(path) {
+            *node = value;
+        }
+    }
+
+    fn find(&self, path: &[JsonPathStep]) -> Option<&SyntaxNode> {
+        path.iter().try_fold(&self.text.root, |node, step| {
+            let list = node.list()?;
+            Some(&list.items[step.index_in(list)?].value)
         })
     }
 
-    fn find_mut(&mut self, path: &[JsonPathStep]) -> Option<&mut JsonSyntaxNode> {
-        path.iter().try_fold(&mut self.document.root, |node, step| match (&mut node.kind, step) {
-            (JsonSyntaxKind::Object(members), JsonPathStep::Name(name)) => {
-                let named = members.iter_mut().rev().find(|member| member.name == *name);
-                named.map(|member| &mut member.value)
-            }
-            (JsonSyntaxKind::Array(elements), JsonPathStep::Index(index)) => {
-                elements.get_mut(*index)
-            }
-            _ => None,
+    fn find_mut(&mut self, path: &[JsonPathStep]) -> Option<&mut SyntaxNode> {
+        path.iter().try_fold(&mut self.text.root, |node, step| {
+            let list = node.list_mut()?;
+            let at = step.index_in(list)?;
+            Some(&mut list.items[at].value)
         })
     }
+}
 
-    fn members_at(&mut self, object: &[JsonPathStep]) -> &mut Vec<JsonSyntaxMember> {
-        match self.find_mut(object) {
-            Some(JsonSyntaxNode { kind: JsonSyntaxKind::Object(members), .. }) => members,
-            _ => unreachable!("it was found to be an object"),
+impl JsonPathStep {
+    /// Position of the value in a list; of duplicate names, the last counts, as for clients.
+    fn index_in(&self, list: &SyntaxList) -> Option<usize> {
+        match self {
+            Self::Name(name) => list.items.iter().rposition(|it| it.name == [name.as_str()]),
+            Self::Index(at) => list.items.get(*at).filter(|it| it.name.is_empty()).map(|_| *at),
         }
     }
 }
 
-/// Parses text of ours, with spans that start at `value_at`.
-fn parse_at(text: &str, at: usize) -> JsonSyntaxNode {
+/// Layout of a JSON text, so that additions look like the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct JsonStyle {
+    /// Indentation of one level.
+    unit: String,
+    newline: &'static str,
+    /// True if a blank follows a colon and a comma.
+    spaced: bool,
+    /// True if everything is on one line.
+    one_line: bool,
+}
+
+impl JsonStyle {
+    /// Formats a value on one line.
+    fn write(&self, value: &NewValue) -> String {
+        let comma = format!(",{}", self.blank());
+        let members = |all: Vec<(&str, String)>| {
+            let member = |(name, value)| format!("{}{value}", self.head(name));
+            format!("{{{}}}", all.into_iter().map(member).collect::<Vec<_>>().join(&comma))
+        };
+        let elements = |all: Vec<String>| format!("[{}]", all.join(&comma));
+        let plain = |value: &Value| self.write(&NewValue::Plain(value.clone()));
+        match value {
+            NewValue::Object(fields) => {
+                members(fields.iter().map(|(name, it)| (*name, self.write(it))).collect())
+            }
+            NewValue::Plain(Value::Object(fields)) => {
+                members(fields.iter().map(|(name, it)| (name.as_str(), plain(it))).collect())
+            }
+            NewValue::List(items) => elements(items.iter().map(|it| self.write(it)).collect()),
+            NewValue::Plain(Value::Array(items)) => elements(items.iter().map(plain).collect()),
+            NewValue::Plain(scalar) => scalar.to_string(),
+        }
+    }
+
+    /// Name of a field, with the colon.
+    fn head(&self, name: &str) -> String {
+        format!("{}:{}", Value::from(name), self.blank())
+    }
+
+    fn blank(&self) -> &'static str {
+        if self.spaced { " " } else { "" }
+    }
+}
+
+/// Parses text of ours.
+fn node_of(text: &str) -> SyntaxNode {
     let parsed = tree::parse(text, JsonDialect::Strict).ok().flatten();
-    let mut node = parsed.expect("what we write is JSON");
-    node.shift_spans(&(0..0), at);
-    node
+    parsed.expect("what we write is JSON").root
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Edits of other people's files that change nothing else: what is not ours keeps every byte, with
 //! its comments, order, indentation and line ends.
 
-mod document;
 mod json;
+pub(crate) mod node;
 pub(crate) mod toml;
 pub(crate) mod tree;
 

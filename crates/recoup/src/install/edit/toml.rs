@@ -1,18 +1,24 @@
-//! TOML settings: reading and insertion; removal is in `cut`.
+//! TOML settings: reading, and edits of the text at the places that `toml_edit` names.
+//!
+//! A file is a list of statements, headers and `key = value`, each on lines of its own: some are
+//! added or removed, and the lines of all others stay. Lists and tables in a value are edited as
+//! syntax nodes. (`DocumentMut` was tried: see `node`.)
 
-mod cut;
+mod statements;
 
 use std::ops::Range;
 
 use serde_json::{Map, Value};
-use toml_edit::{Document, InlineTable, Item, Key, Table, TableLike, Value as Inline};
+use toml_edit::{Document, InlineTable, Item, Key, Table, Value as Inline};
 
+use super::node::{AdditionStyle, SyntaxItem, SyntaxList, SyntaxNode, SyntaxPart};
 use super::{SettingsSyntaxError, split_bom};
-use cut::{TomlCuts, inline_elements, line_end, line_start};
-pub(crate) use cut::{without_hooks, without_key};
+use statements::{TextEdits, TomlStatement, line_end, line_start, statements};
 
 /// Codex's table of MCP servers.
 pub(crate) const SERVERS: &str = "mcp_servers";
+
+const HOOKS: &str = "hooks";
 
 /// Splits the content of a file into its byte order mark, which may be empty, and its text.
 pub(crate) fn split_text(bytes: &[u8]) -> Result<(&'static str, &str), SettingsSyntaxError> {
@@ -90,18 +96,12 @@ pub(crate) fn remove_server(
     name: &str,
     empty: bool,
 ) -> Result<String, SettingsSyntaxError> {
-    let document = parse(text)?;
-    let mut cuts = TomlCuts::of(text);
-    if let Some((key, servers)) = document.as_table().get_key_value(SERVERS)
-        && let Some(all) = servers.as_table_like()
-    {
-        if empty && all.iter().all(|(it, _)| it == name) {
-            cuts.cut_item(Some(key), servers);
-        } else {
-            cuts.cut_members(servers, &[name]);
-        }
+    let root = parse_to_json(text)?;
+    let all = root.get(SERVERS).and_then(Value::as_object);
+    if empty && all.is_some_and(|all| all.keys().all(|it| it == name)) {
+        return remove_fields(text, &[], &[SERVERS]);
     }
-    Ok(cuts.apply())
+    remove_fields(text, &[SERVERS], &[name])
 }
 
 /// Removes fields of the table at a path.
@@ -110,15 +110,98 @@ pub(crate) fn remove_fields(
     names: &[&str],
     gone: &[&str],
 ) -> Result<String, SettingsSyntaxError> {
-    let document = parse(text)?;
-    let mut cuts = TomlCuts::of(text);
-    let way = TomlTablePath::resolve(document.as_item(), names);
-    match way.home.as_inline_table() {
-        _ if !way.rest.is_empty() => {}
-        Some(braces) => cuts.cut_dotted_members(braces, way.found, gone),
-        None => cuts.cut_members(way.found, gone),
+    let paths = gone.iter().map(|name| owned(&[names, &[name]].concat()));
+    remove_paths(text, &paths.collect::<Vec<_>>())
+}
+
+/// Removes the matching hooks, in whichever form they are, then groups and events without hooks,
+/// and a table without events.
+///
+/// ```text
+/// [[hooks.Stop]]                 or   Stop = [{ hooks = [{ command = "…" }] }]
+/// [[hooks.Stop.hooks]]                in a table, or in `hooks = { … }`
+/// command = "…"
+/// ```
+pub(crate) fn without_hooks(
+    text: &str,
+    goes: impl Fn(&Value) -> bool,
+) -> Result<String, SettingsSyntaxError> {
+    let root = parse_to_json(text)?;
+    let events = root.get(HOOKS).and_then(Value::as_object).into_iter().flatten();
+    let (mut gone, mut is_any_left) = (Vec::new(), false);
+    for (event, groups) in events {
+        let groups = groups.as_array().map_or(&[][..], Vec::as_slice);
+        let mut is_group_left = groups.is_empty();
+        let mut inside = Vec::new();
+        for (group, hooks) in groups.iter().enumerate() {
+            let hooks = hooks.get(HOOKS).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            let path = [HOOKS, event, &group.to_string()].map(str::to_owned);
+            if !hooks.is_empty() && hooks.iter().all(&goes) {
+                inside.push(path.to_vec());
+                continue;
+            }
+            is_group_left = true;
+            let ours = hooks.iter().enumerate().filter(|(_, hook)| goes(hook));
+            inside.extend(
+                ours.map(|(at, _)| [&path[..], &owned(&[HOOKS, &at.to_string()])].concat()),
+            );
+        }
+        is_any_left |= is_group_left;
+        gone.extend(if is_group_left { inside } else { vec![owned(&[HOOKS, event])] });
     }
-    Ok(cuts.apply())
+    if !gone.is_empty() && !is_any_left {
+        gone = vec![owned(&[HOOKS])];
+    }
+    remove_paths(text, &gone)
+}
+
+/// Removes what is at these paths, which are in the order of the text, and leaves every other byte.
+/// A comment above the removed part stays: it may be about something else.
+fn remove_paths(text: &str, gone: &[Vec<String>]) -> Result<String, SettingsSyntaxError> {
+    let document = parse(text)?;
+    let mut edits = TextEdits::of(text);
+    let mut is_section_gone = false;
+    for statement in statements(&document) {
+        let TomlStatement { path, span, value, .. } = &statement;
+        let is_gone = gone.iter().any(|gone| path.starts_with(gone));
+        if value.is_none() {
+            is_section_gone = is_gone;
+        }
+        let lines = line_start(text, span.start)..line_end(text, span.end);
+        let mut inside = gone.iter().filter_map(|gone| gone.strip_prefix(&**path)).rev().peekable();
+        match value {
+            // Comments between its keys belong to the table.
+            Some(_) if is_section_gone => edits.extend_cut(lines.end),
+            _ if is_gone => edits.cut_lines(lines),
+            Some(value) if inside.peek().is_some() => {
+                let mut node = build_node(text, value);
+                inside.for_each(|path| remove_inside(&mut node, path));
+                edits.replace(span.clone(), node.text());
+            }
+            _ => {}
+        }
+    }
+    Ok(edits.apply())
+}
+
+/// Removes what is at a path inside a value; dotted keys may make it up of several parts.
+fn remove_inside(node: &mut SyntaxNode, path: &[String]) {
+    let Some(list) = node.list_mut() else { return };
+    for at in (0..list.items.len()).rev() {
+        let item = &mut list.items[at];
+        let name = if item.name.is_empty() { vec![at.to_string()] } else { item.name.clone() };
+        if name.starts_with(path) {
+            let blank = item.before().to_owned();
+            list.remove(at);
+            // The blanks before it belong to the bracket, those behind it go.
+            let behind = list.end.strip_prefix(&*blank).unwrap_or(&list.end);
+            if list.items.is_empty() && behind.trim().is_empty() {
+                list.end = blank;
+            }
+        } else if let Some(inner) = path.strip_prefix(&*name) {
+            remove_inside(&mut item.value, inner);
+        }
+    }
 }
 
 /// Writes the value at a path as an earlier text has it, with its comments, if it is the same value.
@@ -145,8 +228,8 @@ pub(crate) fn find_value(
     names: &[&str],
 ) -> Result<Option<(Inline, Range<usize>)>, SettingsSyntaxError> {
     let document = parse(text)?;
-    let way = TomlTablePath::resolve(document.as_item(), names);
-    let value = way.rest.first().and_then(|name| way.get(name)).and_then(Item::as_value);
+    let item = names.iter().try_fold(document.as_item(), |item, name| item.get(name));
+    let value = item.and_then(Item::as_value);
     Ok(value.and_then(|value| Some((value.clone(), value.span()?))))
 }
 
@@ -158,198 +241,155 @@ pub(crate) fn put_fields(
     fields: &[(&str, Inline)],
 ) -> Result<String, SettingsSyntaxError> {
     let document = parse(text)?;
-    let mut puts = TomlInsertions { text, made: Vec::new() };
-    let way = TomlTablePath::resolve(document.as_item(), names);
-    match way.rest {
-        [] => puts.set_fields(&way, fields)?,
-        [name, ..] if way.get(name).is_some() => return Err(type_error(text, name, "a table")),
-        _ => puts.add_table(&way, fields),
-    }
-    Ok(puts.apply())
-}
-
-/// Resolved path to a table, as far as it exists.
-struct TomlTablePath<'d, 'n> {
-    /// The last existing table.
-    found: &'d Item,
-    /// The last one with a header or braces: dotted keys are in it.
-    home: &'d Item,
-    /// The whole path, and its part below `home`.
-    names: &'n [&'n str],
-    dotted: &'n [&'n str],
-    /// The part that does not exist.
-    rest: &'n [&'n str],
-}
-
-impl<'d, 'n> TomlTablePath<'d, 'n> {
-    fn resolve(root: &'d Item, names: &'n [&'n str]) -> Self {
-        let mut way = Self { found: root, home: root, names, dotted: &[], rest: names };
-        let mut home_at = 0;
-        for (at, name) in names.iter().enumerate() {
-            let Some(next) = way.get(name).filter(|it| it.is_table_like()) else { break };
-            way.found = next;
-            if !next.as_table_like().is_some_and(TableLike::is_dotted) {
-                (way.home, home_at) = (next, at + 1);
-            }
-            (way.dotted, way.rest) = (&names[home_at..=at], &names[at + 1..]);
-        }
-        way
-    }
-
-    /// Returns the table's item of that name.
-    fn get(&self, name: &str) -> Option<&'d Item> {
-        self.found.as_table_like()?.get(name)
-    }
-}
-
-/// Insertions and replacements in a text that leave every other byte: `TomlCuts` removes exactly
-/// what is inserted here.
-struct TomlInsertions<'a> {
-    text: &'a str,
-    made: Vec<(Range<usize>, String)>,
-}
-
-impl TomlInsertions<'_> {
-    /// Sets fields of an existing table. Comments and blanks around an old value stay.
-    fn set_fields(
-        &mut self,
-        way: &TomlTablePath<'_, '_>,
-        fields: &[(&str, Inline)],
-    ) -> Result<(), SettingsSyntaxError> {
-        let mut missing = Vec::new();
-        for (name, new) in fields {
-            let Some(old) = way.get(name) else {
-                let name = dotted(&[way.dotted, &[name]].concat());
-                missing.push(format!("{name} = {}", value_text(new)));
-                continue;
-            };
-            let old = old.as_value().and_then(|old| Some((old, old.span()?)));
-            let (old, span) =
-                old.ok_or_else(|| type_error(self.text, name, "a value, not a table"))?;
-            if value_to_json(old) != value_to_json(new) {
-                self.made.push((span, value_text(new)));
-            }
-        }
-        if missing.is_empty() {
-            return Ok(());
-        }
-        // End of the table's last field, or of its header.
-        let last_end = |table| last_field(table).or_else(|| header_end(table));
-        match (way.home.as_inline_table(), way.found.as_table().and_then(last_end)) {
-            (Some(braces), _) => self.insert_elements(braces, &missing),
-            (None, Some(last)) => {
-                let line = &self.text[line_start(self.text, last)..];
-                let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-                let lines: Vec<String> = missing.iter().map(|it| format!("{indent}{it}")).collect();
-                self.insert_lines(line_end(self.text, last), &lines);
-            }
-            // A table that exists only through its sub-tables: it has no header yet.
-            (None, None) => self.insert_block(self.end(), way.names, &missing),
-        }
-        Ok(())
-    }
-
-    /// Adds a missing table.
-    fn add_table(&mut self, way: &TomlTablePath<'_, '_>, fields: &[(&str, Inline)]) {
-        let lines: Vec<String> = fields
-            .iter()
-            .map(|(name, new)| format!("{} = {}", dotted(&[name]), value_text(new)))
-            .collect();
-        if let Some(braces) = way.home.as_inline_table() {
-            let name = dotted(&[way.dotted, way.rest].concat());
-            self.insert_elements(braces, &[format!("{name} = {{ {} }}", lines.join(", "))]);
-            return;
-        }
-        // Beside related tables, unless these are last anyway: trailing comments stay last.
-        let is_root = way.rest.len() == way.names.len();
-        let kin = way.found.as_table().filter(|_| !is_root).and_then(last_table_end);
-        let at = kin.map(|last| line_end(self.text, last));
-        let is_content = |line: &str| !line.is_empty() && !line.starts_with('#');
-        let has_content =
-            |at: &usize| self.text[*at..].lines().map(str::trim_start).any(is_content);
-        let at = at.filter(has_content).unwrap_or_else(|| self.end());
-        self.insert_block(at, way.names, &lines);
-    }
-
-    /// End of the content, before trailing empty lines.
-    fn end(&self) -> usize {
-        match self.text.trim_end().len() {
-            0 => self.text.len(),
-            said => line_end(self.text, said),
+    let (mut table, mut depth) = (document.as_item(), 0);
+    for name in names {
+        match table.get(name) {
+            Some(next) if next.is_table_like() => (table, depth) = (next, depth + 1),
+            Some(_) => return Err(type_error(text, name, "a table")),
+            None => break,
         }
     }
-
-    /// Inserts a header and lines, after an empty line if an empty line or the file's end follows.
-    fn insert_block(&mut self, at: usize, names: &[&str], lines: &[String]) {
-        let next = self.text[at..].split_inclusive('\n').next().unwrap_or_default();
-        let parted = next.trim().is_empty() && !self.text[..at].trim().is_empty();
-        let blank = parted.then(String::new);
-        let head = format!("[{}]", dotted(names));
-        let all: Vec<String> =
-            blank.into_iter().chain([head]).chain(lines.iter().cloned()).collect();
-        self.insert_lines(at, &all);
-    }
-
-    /// Inserts lines behind a line, which may be the last and have no end.
-    fn insert_lines(&mut self, at: usize, lines: &[String]) {
-        let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
-        let before = &self.text[..at];
-        let end = if before.is_empty() || before.ends_with('\n') { "" } else { newline };
-        let lines = lines.iter().map(|line| format!("{line}{newline}"));
-        self.made.push((at..at, end.to_owned() + &lines.collect::<String>()));
-    }
-
-    /// Adds elements to an inline table. If it is empty, its blanks stay before them, and are
-    /// repeated behind.
-    fn insert_elements(&mut self, braces: &InlineTable, new: &[String]) {
-        let Some(span) = braces.span() else { return };
-        let new = new.join(", ");
-        let (at, new) = if let Some(last) = inline_elements(self.text, braces).last() {
-            (last.span.end, format!(", {new}"))
-        } else {
-            let inside = &self.text[span.start + 1..span.end - 1];
-            let blank = inside.rsplit('\n').next().unwrap_or_default();
-            (span.end - 1, format!("{new}{blank}"))
+    let mut edits = TextEdits::of(text);
+    let mut missing = Vec::new();
+    for (name, new) in fields {
+        let Some(old) = table.get(name).filter(|_| depth == names.len()) else {
+            missing.push((*name, value_text(new)));
+            continue;
         };
-        self.made.push((at..at, new));
-    }
-
-    /// Returns the edited text.
-    fn apply(mut self) -> String {
-        self.made.sort_by_key(|(at, _)| at.start);
-        let mut text = self.text.to_owned();
-        for (at, new) in self.made.into_iter().rev() {
-            text.replace_range(at, &new);
+        let old = old.as_value().and_then(|old| Some((old, old.span()?)));
+        let (old, span) = old.ok_or_else(|| type_error(text, name, "a value, not a table"))?;
+        if value_to_json(old) != value_to_json(new) {
+            edits.replace(span, value_text(new));
         }
-        text
+    }
+    let text = edits.apply();
+    if missing.is_empty() { Ok(text) } else { add_fields(&text, names, depth, &missing) }
+}
+
+/// Adds fields to the table at a path, of which `depth` names exist, in the form that it has.
+fn add_fields(
+    text: &str,
+    names: &[&str],
+    depth: usize,
+    fields: &[(&str, String)],
+) -> Result<String, SettingsSyntaxError> {
+    let document = parse(text)?;
+    let all = statements(&document);
+    let mut edits = TextEdits::of(text);
+    let path = owned(names);
+    let is_home = |it: &&TomlStatement<'_>| it.value.is_some() && path.starts_with(&it.path);
+    if let Some((home, value)) = all.iter().find(is_home).and_then(|it| Some((it, it.value?))) {
+        let mut node = build_node(text, value);
+        add_inside(&mut node, &names[home.path.len()..], fields);
+        edits.replace(home.span.clone(), node.text());
+        return Ok(edits.apply());
+    }
+    let lines = |names: &[&str]| {
+        let line = |(name, value): &(&str, String)| {
+            format!("{} = {value}", dotted(&[names, &[name]].concat()))
+        };
+        fields.iter().map(line).collect::<Vec<_>>()
+    };
+    // Behind the last field of the table, or its header.
+    let is_own = |it: &&TomlStatement<'_>| {
+        it.path.starts_with(&path)
+            && it.section <= names.len()
+            && (it.value.is_some() || it.path == path)
+    };
+    if let Some(last) = all.iter().rfind(is_own) {
+        let line = &text[line_start(text, last.span.start)..];
+        let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+        let lines = lines(&names[last.section..]).into_iter().map(|it| format!("{indent}{it}"));
+        edits.insert_lines(line_end(text, last.span.end), &lines.collect::<Vec<_>>());
+        return Ok(edits.apply());
+    }
+    // Beside related tables, unless these are last anyway: trailing comments stay last.
+    let is_kin = |it: &&TomlStatement<'_>| it.path[..it.section].starts_with(&path[..depth]);
+    let kin = all.iter().rfind(is_kin).filter(|_| (1..names.len()).contains(&depth));
+    let is_content = |line: &str| !line.is_empty() && !line.starts_with('#');
+    let has_content = |at: &usize| text[*at..].lines().map(str::trim_start).any(is_content);
+    let at = kin.map(|last| line_end(text, last.span.end)).filter(has_content);
+    // The end of the content is before empty lines.
+    let at = at.unwrap_or_else(|| match text.trim_end().len() {
+        0 => text.len(),
+        end => line_end(text, end),
+    });
+    // After an empty line, if an empty line or the file's end follows.
+    let next = text[at..].split_inclusive('\n').next().unwrap_or_default();
+    let is_parted = next.trim().is_empty() && !text[..at].trim().is_empty();
+    let blank = is_parted.then(String::new).into_iter();
+    let block = blank.chain([format!("[{}]", dotted(names))]).chain(lines(&[]));
+    edits.insert_lines(at, &block.collect::<Vec<_>>());
+    Ok(edits.apply())
+}
+
+/// Adds fields to the table at a path inside an inline table.
+fn add_inside(node: &mut SyntaxNode, names: &[&str], fields: &[(&str, String)]) {
+    let Some(list) = node.list_mut() else { return };
+    let path = owned(names);
+    let is_above = |it: &&mut SyntaxItem| {
+        path.starts_with(&it.name) && matches!(it.value, SyntaxNode::Object(_))
+    };
+    if let Some(inner) = list.items.iter_mut().find(is_above) {
+        let depth = inner.name.len();
+        return add_inside(&mut inner.value, &names[depth..], fields);
+    }
+    let exists = names.is_empty() || list.items.iter().any(|it| it.name.starts_with(&path));
+    let mut add = |names: &[&str], value: String| {
+        let head = format!("{} = ", dotted(names));
+        let item = SyntaxItem::new(owned(names), head, SyntaxNode::Scalar(value));
+        let style =
+            AdditionStyle { unit: "", newline: "\n", blank: " ", one_line: true, outer: "" };
+        list.append(item, &style);
+    };
+    if exists {
+        for (name, value) in fields {
+            add(&[names, &[name]].concat(), value.clone());
+        }
+    } else {
+        let fields = fields.iter().map(|(name, value)| format!("{} = {value}", dotted(&[name])));
+        add(names, format!("{{ {} }}", fields.collect::<Vec<_>>().join(", ")));
     }
 }
 
-/// End of the last field on a table's own lines.
-fn last_field(table: &Table) -> Option<usize> {
-    let ends = table.iter().filter_map(|(_, item)| match item {
-        Item::Value(value) => value.span().map(|span| span.end),
-        Item::Table(inner) if inner.is_dotted() => last_field(inner),
-        _ => None,
-    });
-    ends.max()
+/// Builds the syntax node of a value.
+fn build_node(text: &str, value: &Inline) -> SyntaxNode {
+    let span = value.span().unwrap_or_default();
+    let inside = span.start + 1..span.end.saturating_sub(1);
+    let mut parts = Vec::new();
+    match value {
+        Inline::Array(items) => {
+            parts.extend(items.iter().filter_map(|it| build_part(text, &[], it)));
+            SyntaxNode::Array(SyntaxList::build(text, inside, parts))
+        }
+        Inline::InlineTable(table) => {
+            add_members(text, table, &[], &mut parts);
+            // Dotted keys may have others between them.
+            parts.sort_by_key(|it| it.span.start);
+            SyntaxNode::Object(SyntaxList::build(text, inside, parts))
+        }
+        _ => SyntaxNode::Scalar(text[span].to_owned()),
+    }
 }
 
-/// End of a table's header, if it has one.
-fn header_end(table: &Table) -> Option<usize> {
-    let is_written = !table.is_implicit() && !table.is_dotted();
-    table.span().filter(|span| is_written && !span.is_empty()).map(|span| span.end)
+fn add_members(text: &str, table: &InlineTable, above: &[&str], parts: &mut Vec<SyntaxPart>) {
+    for (name, value) in table {
+        let name = [above, &[name]].concat();
+        match value {
+            Inline::InlineTable(inner) if inner.is_dotted() => {
+                add_members(text, inner, &name, parts);
+            }
+            value => parts.extend(build_part(text, &name, value)),
+        }
+    }
 }
 
-/// End of the last table with a header: this one, or one inside.
-fn last_table_end(table: &Table) -> Option<usize> {
-    let own = header_end(table).map(|head| last_field(table).unwrap_or(head));
-    let inner = table.iter().filter_map(|(_, item)| match item {
-        Item::Table(inner) => last_table_end(inner),
-        Item::ArrayOfTables(tables) => tables.iter().filter_map(last_table_end).max(),
-        _ => None,
-    });
-    inner.chain(own).max()
+fn build_part(text: &str, name: &[&str], value: &Inline) -> Option<SyntaxPart> {
+    Some(SyntaxPart { name: owned(name), span: value.span()?, value: build_node(text, value) })
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// Formats a path of names as a dotted key.
@@ -370,132 +410,4 @@ fn type_error(text: &str, name: &str, what: &str) -> SettingsSyntaxError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn args() -> Vec<String> {
-        vec!["mcp".to_owned()]
-    }
-
-    #[track_caller]
-    fn there_and_back(before: &str, after: &str) {
-        let put = put_server(before, "recoup", "/bin/recoup", &args()).unwrap();
-        assert_eq!(put, after);
-        assert_eq!(put_server(&put, "recoup", "/bin/recoup", &args()).unwrap(), put, "twice");
-        let back = remove_server(&put, "recoup", !before.contains("mcp_servers")).unwrap();
-        let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-        assert_eq!(back, format!("{before}{end}"));
-    }
-
-    const OURS: &str = "[mcp_servers.recoup]\ncommand = \"/bin/recoup\"\nargs = [\"mcp\"]\n";
-
-    #[test]
-    fn a_server_is_a_table_of_its_own_and_goes_again() {
-        there_and_back("", OURS);
-        there_and_back("model = 'x' # mine\n", &format!("model = 'x' # mine\n\n{OURS}"));
-        there_and_back("a = 1", &format!("a = 1\n\n{OURS}"));
-        let crlf = "a = 1\r\n# c\r\n\r\n[b]\r\nc = \"\"\"x\r\ny\"\"\"\r\n";
-        there_and_back(crlf, &format!("{crlf}\r\n{}", OURS.replace('\n', "\r\n")));
-        let other = "[mcp_servers.x]\ncommand = \"y\"\n\n[z]\nb = 2 # two\n";
-        let put = other.replace("\n[z]", &format!("\n{OURS}\n[z]"));
-        there_and_back(other, &put);
-    }
-
-    #[test]
-    fn a_comment_stays_with_the_table_that_it_was_in() {
-        for before in [
-            "[profiles.a]\nmodel = \"y\"\n# trailing comment\n",
-            "[mcp_servers.x]\ncommand = \"y\"\n\n# trailing comment\n",
-            "# nothing else\n",
-        ] {
-            there_and_back(before, &format!("{before}\n{OURS}"));
-            // With a table that somebody has appended.
-            let more = format!("{before}\n{OURS}\n[z]\nb = 2\n");
-            let back = remove_server(&more, "recoup", !before.contains("mcp_servers")).unwrap();
-            assert_eq!(back, format!("{before}\n[z]\nb = 2\n"));
-        }
-        assert_eq!(
-            put_fields("[a]\nb = 1\n# c\n", &["judge"], &[("enabled", true.into())]).unwrap(),
-            "[a]\nb = 1\n# c\n\n[judge]\nenabled = true\n"
-        );
-    }
-
-    #[test]
-    fn what_is_there_is_brought_up_to_date_and_keeps_what_was_added() {
-        let old = "[mcp_servers.recoup]\n# mine\ncommand = \"recoup\" # by name\nargs = [\"mcp\"]\nstartup_timeout_sec = 5\n";
-        let new = put_server(old, "recoup", "/bin/recoup", &args()).unwrap();
-        assert_eq!(new, old.replace("\"recoup\" #", "\"/bin/recoup\" #"));
-    }
-
-    #[test]
-    fn inline_tables_stay_inline() {
-        let ours = "recoup = { command = \"/bin/recoup\", args = [\"mcp\"] }";
-        for (before, after) in [
-            ("{ x = { command = \"y\" } }", format!("{{ x = {{ command = \"y\" }}, {ours} }}")),
-            ("{x.command = 'y'} # x", format!("{{x.command = 'y', {ours}}} # x")),
-            ("{ x.command = 'y', }", format!("{{ x.command = 'y', {ours}, }}")),
-            ("{}", format!("{{{ours}}}")),
-            ("{  }", format!("{{  {ours}  }}")),
-            ("{ # none\n }", format!("{{ # none\n {ours} }}")),
-        ] {
-            let line = |table: &str| format!("a = 1\nmcp_servers = {table}\nb = 2\n");
-            there_and_back(&line(before), &line(&after));
-        }
-    }
-
-    /// Each is added in the form that its table has.
-    #[test]
-    fn what_is_missing_is_added_where_the_rest_is() {
-        for (old, new) in [
-            (
-                "[mcp_servers.recoup]\n  command = 'r'\n[z]\n",
-                "[mcp_servers.recoup]\n  command = \"/bin/recoup\"\n  args = [\"mcp\"]\n[z]\n",
-            ),
-            (
-                "mcp_servers.recoup.command = 'r'\nb = 1",
-                "mcp_servers.recoup.command = \"/bin/recoup\"\nmcp_servers.recoup.args = [\"mcp\"]\nb = 1",
-            ),
-            (
-                "[mcp_servers]\nrecoup.command = 'r'",
-                "[mcp_servers]\nrecoup.command = \"/bin/recoup\"\nrecoup.args = [\"mcp\"]\n",
-            ),
-            (
-                "mcp_servers = { recoup.command = 'r' }\n",
-                "mcp_servers = { recoup.command = \"/bin/recoup\", recoup.args = [\"mcp\"] }\n",
-            ),
-            (
-                "mcp_servers.recoup = { command = 'r' } # us\n",
-                "mcp_servers.recoup = { command = \"/bin/recoup\", args = [\"mcp\"] } # us\n",
-            ),
-            (
-                "[mcp_servers.recoup.env]\nA = '1'\n",
-                "[mcp_servers.recoup.env]\nA = '1'\n\n[mcp_servers.recoup]\ncommand = \"/bin/recoup\"\nargs = [\"mcp\"]\n",
-            ),
-        ] {
-            assert_eq!(put_server(old, "recoup", "/bin/recoup", &args()).unwrap(), new);
-            parse_to_json(new).unwrap();
-        }
-        let fault =
-            put_server("mcp_servers.recoup.args.a = 1\n", "recoup", "r", &args()).unwrap_err();
-        assert_eq!(fault.to_string(), "line 1, column 20: “args” should be a value, not a table");
-    }
-
-    #[test]
-    fn keys_are_set_where_their_table_is() {
-        let set = |text: &str| put_fields(text, &["judge"], &[("enabled", true.into())]).unwrap();
-        assert_eq!(set(""), "[judge]\nenabled = true\n");
-        assert_eq!(
-            set("# me\n[judge]\nmodel = \"x\" # best\n\n[near]\nttl = \"3s\"\n"),
-            "# me\n[judge]\nmodel = \"x\" # best\nenabled = true\n\n[near]\nttl = \"3s\"\n"
-        );
-        assert_eq!(set("[judge]\nenabled = false # no\n"), "[judge]\nenabled = true # no\n");
-        assert_eq!(
-            set("judge.model = \"x\"\nb = 1\n"),
-            "judge.model = \"x\"\njudge.enabled = true\nb = 1\n"
-        );
-        let fault = put_fields("judge = 3\n", &["judge"], &[("enabled", true.into())]).unwrap_err();
-        assert_eq!(fault.to_string(), "line 1, column 1: “judge” should be a table");
-        let fault = parse_to_json("a = 1\nb = \n").unwrap_err();
-        assert_eq!((fault.line, fault.column), (2, 5));
-    }
-}
+mod tests;

@@ -1,6 +1,4 @@
-//! Syntax tree of a JSON text: every value with its span.
-
-use std::ops::Range;
+//! Parsing of JSON text into a syntax tree.
 
 use crate::hooked::replace_lone_surrogates;
 use jsonc_parser::ast;
@@ -10,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::SettingsSyntaxError;
+use super::node::{SyntaxList, SyntaxNode, SyntaxPart};
 
 /// Extensions of JSON that a client accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,115 +19,20 @@ pub(crate) enum JsonDialect {
     Comments,
 }
 
-/// A value with its span.
+/// JSON text, split at its value.
 #[derive(Debug, Clone)]
-pub(crate) struct JsonSyntaxNode {
-    pub(crate) span: Range<usize>,
-    pub(crate) kind: JsonSyntaxKind,
-}
-
-/// Content of a value.
-#[derive(Debug, Clone)]
-pub(crate) enum JsonSyntaxKind {
-    Object(Vec<JsonSyntaxMember>),
-    Array(Vec<JsonSyntaxNode>),
-    Scalar,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct JsonSyntaxMember {
-    pub(crate) name: String,
-    /// Start of the name.
-    pub(crate) start: usize,
-    pub(crate) value: JsonSyntaxNode,
-}
-
-impl JsonSyntaxNode {
-    /// Returns the member of that name; the last of several, as clients do.
-    pub(crate) fn member(&self, name: &str) -> Option<&JsonSyntaxMember> {
-        self.members().iter().rev().find(|member| member.name == name)
-    }
-
-    /// Members of an object.
-    pub(crate) fn members(&self) -> &[JsonSyntaxMember] {
-        match &self.kind {
-            JsonSyntaxKind::Object(members) => members,
-            _ => &[],
-        }
-    }
-
-    /// Elements of an array.
-    pub(crate) fn elements(&self) -> &[Self] {
-        match &self.kind {
-            JsonSyntaxKind::Array(elements) => elements,
-            _ => &[],
-        }
-    }
-
-    /// Spans of the children, names included.
-    pub(crate) fn children(&self) -> Vec<(usize, usize)> {
-        match &self.kind {
-            JsonSyntaxKind::Object(members) => {
-                members.iter().map(|it| (it.start, it.value.span.end)).collect()
-            }
-            JsonSyntaxKind::Array(elements) => {
-                elements.iter().map(|it| (it.span.start, it.span.end)).collect()
-            }
-            JsonSyntaxKind::Scalar => Vec::new(),
-        }
-    }
-
-    /// Range between the brackets, if there is no value in them.
-    pub(crate) fn empty_interior(&self) -> Option<Range<usize>> {
-        let is_empty = !matches!(self.kind, JsonSyntaxKind::Scalar) && self.children().is_empty();
-        is_empty.then(|| self.span.start + 1..self.span.end - 1)
-    }
-
-    /// Shifts the spans behind a range of text that gets another length.
-    pub(crate) fn shift_spans(&mut self, range: &Range<usize>, length: usize) {
-        let moved = |at: usize| if at >= range.end { at - range.len() + length } else { at };
-        // Text inserted at a value's end does not belong to it.
-        if self.span.end <= range.start {
-            return;
-        }
-        self.span = moved(self.span.start)..moved(self.span.end);
-        match &mut self.kind {
-            JsonSyntaxKind::Object(members) => {
-                for member in members {
-                    member.start = moved(member.start);
-                    member.value.shift_spans(range, length);
-                }
-            }
-            JsonSyntaxKind::Array(elements) => {
-                for element in elements {
-                    element.shift_spans(range, length);
-                }
-            }
-            JsonSyntaxKind::Scalar => {}
-        }
-    }
-
-    /// Converts to a `serde_json` value.
-    pub(crate) fn value(&self, text: &str) -> Value {
-        match &self.kind {
-            JsonSyntaxKind::Object(members) => {
-                let fields = members.iter().map(|it| (it.name.clone(), it.value.value(text)));
-                Value::Object(fields.collect::<Map<_, _>>())
-            }
-            JsonSyntaxKind::Array(elements) => elements.iter().map(|it| it.value(text)).collect(),
-            JsonSyntaxKind::Scalar => {
-                let scalar = text.get(self.span.clone()).unwrap_or_default();
-                serde_json::from_str(&replace_lone_surrogates(scalar)).unwrap_or_default()
-            }
-        }
-    }
+pub(crate) struct JsonText {
+    /// Blanks and comments before and behind the value.
+    pub(crate) before: String,
+    pub(crate) root: SyntaxNode,
+    pub(crate) behind: String,
 }
 
 /// Parses a text; none if it has no value.
 pub(crate) fn parse(
     text: &str,
     dialect: JsonDialect,
-) -> Result<Option<JsonSyntaxNode>, SettingsSyntaxError> {
+) -> Result<Option<JsonText>, SettingsSyntaxError> {
     if text.trim().is_empty() {
         return Ok(None);
     }
@@ -157,7 +61,28 @@ pub(crate) fn parse(
         let what: String = first.chain(letters).collect();
         SettingsSyntaxError::at(text, error.range().start, what)
     })?;
-    Ok(parsed.value.as_ref().map(node))
+    Ok(parsed.value.map(|value| {
+        let range = value.range();
+        JsonText {
+            before: text[..range.start].to_owned(),
+            root: build_node(text, &value),
+            behind: text[range.end..].to_owned(),
+        }
+    }))
+}
+
+/// Converts a node of JSON; of duplicate names, the last counts, as for clients.
+pub(crate) fn node_to_json(node: &SyntaxNode) -> Value {
+    match node {
+        SyntaxNode::Object(list) => {
+            let fields = list.items.iter().map(|it| (it.name.concat(), node_to_json(&it.value)));
+            Value::Object(fields.collect::<Map<_, _>>())
+        }
+        SyntaxNode::Array(list) => list.items.iter().map(|it| node_to_json(&it.value)).collect(),
+        SyntaxNode::Scalar(text) => {
+            serde_json::from_str(&replace_lone_surrogates(text)).unwrap_or_default()
+        }
+    }
 }
 
 /// Checks with `serde_json`, which alone decides what JSON is and has the familiar messages.
@@ -174,21 +99,24 @@ fn check_strict_json(text: &str) -> Result<(), SettingsSyntaxError> {
     Err(SettingsSyntaxError::at(text, byte, what))
 }
 
-fn node(value: &ast::Value<'_>) -> JsonSyntaxNode {
+fn build_node(text: &str, value: &ast::Value<'_>) -> SyntaxNode {
     let range = value.range();
-    let kind = match value {
+    let part = |name: Option<&str>, value: &ast::Value<'_>| SyntaxPart {
+        name: name.map(str::to_owned).into_iter().collect(),
+        span: value.range().start..value.range().end,
+        value: build_node(text, value),
+    };
+    let list = |parts| SyntaxList::build(text, range.start + 1..range.end - 1, parts);
+    match value {
         ast::Value::Object(object) => {
-            let member = |property: &ast::ObjectProp<'_>| JsonSyntaxMember {
-                name: property.name.as_str().to_owned(),
-                start: property.range().start,
-                value: node(&property.value),
-            };
-            JsonSyntaxKind::Object(object.properties.iter().map(member).collect())
+            let parts = object.properties.iter();
+            SyntaxNode::Object(list(
+                parts.map(|it| part(Some(it.name.as_str()), &it.value)).collect(),
+            ))
         }
         ast::Value::Array(array) => {
-            JsonSyntaxKind::Array(array.elements.iter().map(node).collect())
+            SyntaxNode::Array(list(array.elements.iter().map(|it| part(None, it)).collect()))
         }
-        _ => JsonSyntaxKind::Scalar,
-    };
-    JsonSyntaxNode { span: range.start..range.end, kind }
+        _ => SyntaxNode::Scalar(text[range.start..range.end].to_owned()),
+    }
 }

@@ -133,7 +133,7 @@ fn without_calls(
         }
         Some(_) if notify_goes => {
             done.had_ours = true;
-            left = toml::without_key(&left, NOTIFY)?;
+            left = toml::remove_fields(&left, &[], &[NOTIFY])?;
             ensure_parses(text, &left, NOTIFY)?;
             gone.push(NOTIFY.to_owned());
         }

@@ -73,6 +73,8 @@ fn what_stands_before_others_goes_without_a_trace() {
         ("{ \"x\": 1 }", "{}"),
         ("{ \"x\": 1, }", "{}"),
         ("{ /* c */ \"x\": 1 }", "{ /* c */  }"),
+        ("{\"x\":1, /* about b */ \"b\":2}", "{/* about b */ \"b\":2}"),
+        ("{\"a\":0 /* a */ , \"x\":1 /* b */, \"b\":2}", "{\"a\":0 /* a */ ,  /* b */\"b\":2}"),
         ("{\n  \"a\": 0,\n\n  // about x\n  \"x\": 1\n}", "{\n  \"a\": 0\n\n  // about x\n}"),
     ];
     for (before, after) in cases {
@@ -87,9 +89,9 @@ fn a_bracket_or_a_neighbour_on_the_line_of_what_goes_stays_outside_of_comments()
     let cases = [
         ("{\n  \"a\": 1, // a\n  \"x\": 1}\n", "{\n  \"a\": 1 // a\n  }\n"),
         ("{ // mine\n  \"x\": 1 }", "{ // mine\n   }"),
-        ("{\n  \"a\": 1, // a\n  \"x\": 1, \"b\": 2}", "{\n  \"a\": 1, // a\n   \"b\": 2}"),
+        ("{\n  \"a\": 1, // a\n  \"x\": 1, \"b\": 2}", "{\n  \"a\": 1, // a\n  \"b\": 2}"),
         ("{\n  \"a\": 1, // a\n  \"x\": 1, }", "{\n  \"a\": 1, // a\n   }"),
-        ("{\n  \"a\": 1, // a\n  \"x\": 1 // x\n}", "{\n  \"a\": 1 // a\n   // x\n}"),
+        ("{\n  \"a\": 1, // a\n  \"x\": 1 // x\n}", "{\n  \"a\": 1 // a\n}"),
         ("{\n  \"a\": \"// \",\n  \"x\": 1}", "{\n  \"a\": \"// \"}"),
     ];
     for (before, after) in cases {
