@@ -187,7 +187,7 @@ mod tests {
         let table = SpendTable::open(&home, noon);
         table.add("red", spend(60), noon);
         table.save(noon).expect_err("there is no such directory");
-        std::fs::create_dir(&home).expect("created");
+        fsx::ensure_private_dir(&home).expect("created");
         table.save(noon).expect("saved");
         assert_eq!(read_day(&home.join(FILE)).tenants.0["red"], spend(60));
     }

@@ -266,9 +266,7 @@ impl<'a> LatestRequests<'a> {
     }
 }
 
-fn keys<'a>(
-    (request, outline, _): PromptRequest<'a>,
-) -> (ConversationKey<'a>, ConversationKey<'a>) {
+fn keys((request, outline, _): PromptRequest<'_>) -> (ConversationKey<'_>, ConversationKey<'_>) {
     // Without a session, models are asked the same independently of each other.
     let name = outline.session.as_deref().unwrap_or(&request.model);
     let key = |parts| (request.scope.as_str(), request.upstream.as_str(), name, parts);

@@ -67,7 +67,7 @@ impl CacheReport {
     /// Adds that the upstream was asked at that time, and gives this answer now.
     pub(super) fn asked_at(self, asked: Instant, answer: &Response<MeteredBody>) -> Self {
         let (upstream_call, tokens) = (Some((asked, Instant::now())), answer.body().tokens());
-        Self { upstream_call, tokens, ..self }
+        Self { tokens, upstream_call, ..self }
     }
 
     /// Value of the header.

@@ -288,9 +288,8 @@ impl KeyRecipe for ModelRequestRecipe {
         let is_secret = |name: &str| {
             name == "mcp_servers" || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
         };
-        parts.extend(own.map(|(name, value)| match is_secret(name) {
-            true => KeyPart::hidden(name, value),
-            false => KeyPart::shown(name, value),
+        parts.extend(own.map(|(name, value)| {
+            if is_secret(name) { KeyPart::hidden(name, value) } else { KeyPart::shown(name, value) }
         }));
         parts.extend(body.items.iter().cloned());
         parts

@@ -56,19 +56,20 @@ fn answers_of_all_kinds_are_replayed_as_they_were() {
     let ask = |gateway: &Gateway| {
         let compressed = ("Accept-Encoding", "gzip");
         let case = |text: &str| question(&format!("case:{text} hello"));
-        let mut all = Vec::new();
-        all.push(gateway.post(MESSAGES, &[VERSION, KEY], &case("plain")));
-        all.push(gateway.post(MESSAGES, &[VERSION, KEY], &streamed("case:stream hello")));
-        all.push(gateway.post(MESSAGES, &[VERSION, KEY], &case("bad-request")));
-        // Fails, and then works.
-        all.push(gateway.post(MESSAGES, &[VERSION, KEY], &case("retry")));
-        all.push(gateway.post(MESSAGES, &[VERSION, KEY], &case("retry")));
         let chat = json!({ "model": "gpt-5", "stream": true,
             "messages": [{ "role": "user", "content": "case:chat hello" }] });
-        all.push(gateway.post("/v1/chat/completions", &[], &chat));
         let embedded = json!({ "model": "text-embedding-3-small", "input": ["case:x", "b"] });
-        all.push(gateway.post("/v1/embeddings", &[], &embedded));
-        all.push(gateway.get("/openai/v1/models"));
+        let all = vec![
+            gateway.post(MESSAGES, &[VERSION, KEY], &case("plain")),
+            gateway.post(MESSAGES, &[VERSION, KEY], &streamed("case:stream hello")),
+            gateway.post(MESSAGES, &[VERSION, KEY], &case("bad-request")),
+            // Fails, and then works.
+            gateway.post(MESSAGES, &[VERSION, KEY], &case("retry")),
+            gateway.post(MESSAGES, &[VERSION, KEY], &case("retry")),
+            gateway.post("/v1/chat/completions", &[], &chat),
+            gateway.post("/v1/embeddings", &[], &embedded),
+            gateway.get("/openai/v1/models"),
+        ];
         // Compressed on its way.
         let packed = gateway.post(MESSAGES, &[VERSION, KEY, compressed], &case("packed"));
         assert_eq!(packed.status, 200);

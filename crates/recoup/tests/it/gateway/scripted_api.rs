@@ -78,7 +78,7 @@ fn answer(asked: &Received, count: usize, stream: &mut TcpStream) {
             if !is_stream {
                 return send_json(asked, stream, &headers, &message);
             }
-            message_events(&message).iter().map(|it| named(it)).collect::<String>()
+            message_events(&message).iter().map(named).collect::<String>()
         }
         "/v1/chat/completions" => {
             let completion = completion(&request, case);
@@ -95,7 +95,7 @@ fn answer(asked: &Received, count: usize, stream: &mut TcpStream) {
             if !is_stream {
                 return send_json(asked, stream, &headers, &response);
             }
-            response_events(&response).iter().map(|it| named(it)).collect::<String>()
+            response_events(&response).iter().map(named).collect::<String>()
         }
         other => panic!("{other}"),
     };

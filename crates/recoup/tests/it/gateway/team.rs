@@ -15,7 +15,7 @@ use crate::support::{Home, finish};
 const TENANT: &str = "ttl = \"1h\"\n[gateway.tenants.red]\ntoken_env = \"RED\"\n";
 const TOKEN: &str = "red-token-of-the-tests";
 /// Longer than anything takes here, so that a loaded machine fails nothing.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One instance, on a machine of its own.
 struct TeamMember {

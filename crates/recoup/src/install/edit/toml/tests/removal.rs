@@ -182,7 +182,7 @@ fn event(name: &'static str, forms: &'static [usize]) -> impl Strategy<Value = S
 /// Expected JSON data after the removal.
 fn expected(root: &Value) -> Value {
     let Some(events) = root["hooks"].as_object() else { return root.clone() };
-    let mut left = serde_json::Map::new();
+    let mut left = Map::new();
     for (event, groups) in events {
         let Some(groups) = groups.as_array() else {
             left.insert(event.clone(), groups.clone());
