@@ -3,6 +3,7 @@
 mod purge;
 mod status;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fmt, thread};
 
 use clap::{Args, Subcommand};
+use parking_lot::Mutex;
 use recoup_core::base::FaultLog;
+use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
 use recoup_core::base::fsx;
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -63,16 +66,35 @@ enum GatewayAction {
     Purge(purge::PurgeArgs),
 }
 
-/// Prints faults of the store, and counts them.
+/// Prints faults of the store, the same one not more often than every ten seconds, and counts all of them.
 #[derive(Debug, Default)]
-struct FaultCounter(Arc<AtomicU64>);
+struct FaultCounter {
+    count: Arc<AtomicU64>,
+    printed: Mutex<HashMap<String, Timestamp>>,
+}
+
+/// Time for which the same fault is not printed again, in milliseconds.
+const QUIET_MILLIS: u64 = 10_000;
+/// Most faults that are remembered for that.
+const MOST_FAULTS: usize = 100;
 
 impl FaultLog for FaultCounter {
     fn fault(&self, source: &str, error: &Error) {
         // Warnings about settings come this way, too.
         if source != "configuration" {
-            self.0.fetch_add(1, Ordering::Relaxed);
+            self.count.fetch_add(1, Ordering::Relaxed);
         }
+        let (text, now) = (error.to_string(), SystemClock.now());
+        let mut printed = self.printed.lock();
+        if printed.get(&text).is_some_and(|at| now.millis_since(*at) < QUIET_MILLIS) {
+            return;
+        }
+        if printed.len() >= MOST_FAULTS {
+            printed.clear();
+        }
+        printed.insert(text, now);
+        // Whoever reads stderr slowly must not hold up those who only count.
+        drop(printed);
         warn(error);
     }
 }
@@ -118,7 +140,7 @@ impl GatewayArgs {
 
     fn serve(mut self) -> CommandResult {
         let faults = FaultCounter::default();
-        let store_errors = Arc::clone(&faults.0);
+        let store_errors = Arc::clone(&faults.count);
         let overrides = self.place.overrides();
         let app = App::load_with(&overrides, faults)?;
         let program = match self.find_program(&app.settings.cwd) {

@@ -359,7 +359,7 @@ fn many_who_ask_for_the_same_list_cost_one_request() {
     assert_eq!(upstream.received().len(), 1);
     let hit = gateway.post("/v1/embeddings", &[], &body);
     let report = hit.header("recoup-cache").unwrap();
-    assert!(report.contains("saved-tokens=9; saved-usd=0.000"), "{report}");
+    assert!(report.contains("; age=") && report.contains("; saved-tokens=9"), "{report}");
 }
 
 #[test]

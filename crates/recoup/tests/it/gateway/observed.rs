@@ -78,7 +78,7 @@ fn a_request_is_explained_without_being_sent() {
     let miss = explain("anthropic-version: 2024-01-01", "a").expect(1).text();
     assert!(miss.contains("header anthropic-version"), "{miss}");
     let passing = explain("Recoup-TTL: off", "a").expect(1).text();
-    assert!(passing.starts_with("not cached: no TTL"), "{passing}");
+    assert!(passing.starts_with("not cached: Recoup-TTL is off"), "{passing}");
     assert_eq!(upstream.received().len(), 1);
 }
 

@@ -26,7 +26,7 @@ fn a_past_request_is_explained_by_its_id() {
     assert!(text.contains("it was a miss: no entry for this key; now:"), "{text}");
     assert!(text.contains("message 1"), "{text}");
     let text = home.run(&["explain", &id_of(&bypass)]).expect(1).text();
-    assert!(text.contains("it was a bypass: no TTL"), "{text}");
+    assert!(text.contains("it was a bypass: Recoup-TTL is off"), "{text}");
     let log = std::fs::read_to_string(home.recoup().join("logs/gateway-requests.jsonl")).unwrap();
     assert!(!log.contains("secret plan"), "{log}");
 }
