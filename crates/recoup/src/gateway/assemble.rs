@@ -507,8 +507,10 @@ fn keeps_digits(json: &[u8]) -> bool {
                 let end = rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
                 let number = str::from_utf8(&rest[..end]).unwrap_or_default();
                 let is_kept = if number.contains(['.', 'e', 'E']) {
+                    // Written as it will be: of two texts for one number, others choose the other one.
                     let value = number.parse().unwrap_or(f64::NAN);
-                    significant_digits(number) == significant_digits(&format!("{value:e}"))
+                    let written = serde_json::to_string(&value).unwrap_or_default();
+                    significant_digits(number) == significant_digits(&written)
                 } else {
                     number.parse().is_ok_and(|whole: i64| whole.unsigned_abs() <= 1 << 53)
                 };
