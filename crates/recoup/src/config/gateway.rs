@@ -11,8 +11,10 @@ use recoup_core::base::name::SafeName;
 use recoup_core::cache::Ttl;
 use recoup_core::entry::to_micro_dollars;
 use recoup_core::key::model_request::TextNormaliser;
+use recoup_core::secrets::SecretValues;
 
 use super::document::{ConfigNode, ConfigValue};
+use super::env;
 use super::node_reader::NodeReader;
 use super::value::is_variable_name;
 use crate::llm::{BaseUrl, ModelProvider};
@@ -36,6 +38,8 @@ pub struct GatewaySettings {
     /// Further headers that count.
     pub(crate) key_headers: Vec<String>,
     pub(crate) tenants: Vec<TenantSettings>,
+    /// True if a token in `RECOUP_GATEWAY_TOKEN` is asked for.
+    pub(crate) takes_token: bool,
     /// Budget of callers without a tenant.
     pub(crate) budget: DailyBudget,
     pub(crate) limits: GatewayLimits,
@@ -134,6 +138,7 @@ impl Default for GatewaySettings {
             normalisers: Vec::new(),
             key_headers: Vec::new(),
             tenants: Vec::new(),
+            takes_token: true,
             budget: DailyBudget::default(),
             limits: GatewayLimits {
                 connections: 4096,
@@ -165,8 +170,24 @@ impl GatewaySettings {
 }
 
 impl GatewaySettings {
+    /// Credentials that the gateway itself adds to requests, or lets callers in with.
+    pub(crate) fn credentials(&self) -> SecretValues {
+        let keys = self.upstreams.iter().filter_map(|upstream| upstream.key_env.as_deref());
+        let tokens = self.tenants.iter().map(|tenant| tenant.token_env.as_str());
+        let variables = keys.chain(tokens).filter_map(env::named_variable);
+        let headers =
+            self.upstreams.iter().flat_map(|upstream| upstream.headers.values().flatten());
+        // As it is, and without the scheme in front of it.
+        let headers = headers.flat_map(|value| {
+            let bare = value.split_once(' ').map(|(_, rest)| rest.to_owned());
+            bare.into_iter().chain([value.clone()])
+        });
+        SecretValues::of_values(variables.chain(headers))
+    }
+
     /// Settings for a replay, which asks nobody: without keys, tokens, budgets and logs, and with these upstreams.
     pub(crate) fn for_replay(&mut self, upstreams: &[(String, ModelProvider)]) {
+        self.takes_token = false;
         self.tenants.clear();
         self.budget = DailyBudget::default();
         self.logs = GatewayLogs { access: false, requests: false };

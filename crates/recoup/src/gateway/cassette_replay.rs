@@ -93,9 +93,7 @@ impl CassetteReplay {
         let same: Vec<usize> = (0..self.known.len())
             .filter(|number| self.known[*number].identity.question == asked.question)
             .collect();
-        let has_form = |number: &&usize| {
-            self.known[**number].identity.form == asked.form || self.status(**number) != 200
-        };
+        let has_form = |number: &&usize| self.known[**number].identity.form == asked.form;
         let in_form = pick(same.iter().filter(has_form), &counts.used);
         let found = in_form.map(|number| (number, self.recorded(number))).or_else(|| {
             let made = |number: &&usize| self.translated(**number, &asked).is_some();
@@ -129,7 +127,7 @@ impl CassetteReplay {
         let why = describe_nearest(Kind::ModelRequest, known, &asked.parts);
         let (path, what) = (self.file.path.display(), request.describe());
         GatewayRefusal::not_recorded(format!(
-            "{path} has no recording of this request ({what}): {why}. To record it: recoup gateway --record {path}"
+            "{path} has no recording of this request ({what}): {why}. To record all of them again: recoup gateway --record {path}"
         ))
     }
 
@@ -156,6 +154,10 @@ impl CassetteReplay {
 
     /// The answer in the form that is asked for; none if it can't be made of the recorded one.
     fn translated(&self, number: usize, asked: &ExchangeIdentity) -> Option<RecordedAnswer> {
+        if self.status(number) != 200 {
+            // Errors have the same form for both.
+            return Some(self.recorded(number));
+        }
         translate(asked.endpoint?, &self.recorded(number), &asked.form)
     }
 

@@ -63,8 +63,8 @@ impl ExchangeIdentity {
         });
         if let Some((key, recipe)) = keyed {
             let form = recipe.body.form().to_owned();
-            let order = place(&recipe.body.canonical_text(), &form);
             let question = key.as_str().to_owned();
+            let order = format!("{}\0{question}", place(&recipe.body.canonical_text(), &form));
             return Self { endpoint, question, form, parts: recipe.parts(), order };
         }
         let text = String::from_utf8_lossy(&body);
@@ -76,9 +76,10 @@ impl ExchangeIdentity {
             parts
                 .push(KeyPart { digest: Sha256Digest::of(&body), ..KeyPart::shown("body", &text) });
         }
-        let order = place(&text, "");
         let whole = [format!("{upstream}\n{method} {path}\n").as_bytes(), &body].concat();
         let question = Sha256Digest::of(&whole).to_hex();
+        // The text of bytes that are none may be the same for others.
+        let order = format!("{}\0{question}", place(&text, ""));
         Self { endpoint: None, question, form: String::new(), parts, order }
     }
 

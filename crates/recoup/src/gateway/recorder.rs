@@ -14,6 +14,7 @@ use hyper::{Response, StatusCode};
 use parking_lot::Mutex;
 use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
+use recoup_core::base::fsx;
 use recoup_core::secrets::SecretValues;
 
 use super::body::AnswerBody;
@@ -21,12 +22,16 @@ use super::decoder::PieceDecoder;
 use super::exchanges::{ExchangeIdentity, readable_answer};
 use super::recording::{EventSplitter, cassette_headers, is_event_stream};
 use super::tenants::credentials_of;
-use crate::llm::{Cassette, CassetteFile, ExchangeRequest, ExchangeResponse, HttpExchange};
+use crate::llm::{
+    Cassette, CassetteFile, ExchangeRequest, ExchangeResponse, HOLDS_SECRET, HttpExchange,
+};
 
 /// Records exchanges in a file.
 #[derive(Debug)]
 pub(crate) struct ExchangeRecorder {
     path: PathBuf,
+    /// Beside it: the file of an earlier recording stays until this one has ended.
+    partial: PathBuf,
     cassette: Arc<Cassette>,
     /// Number of requests so far.
     started: AtomicU64,
@@ -43,6 +48,8 @@ pub(crate) struct RecordingSummary {
     pub(crate) exchanges: usize,
     /// Exchanges that were left out, each with the reason.
     pub(crate) omissions: Vec<String>,
+    /// False if nothing was recorded, and an earlier recording was left as it was.
+    pub(crate) is_written: bool,
 }
 
 /// A request whose answer is awaited.
@@ -76,12 +83,14 @@ struct WrittenExchange {
 impl ExchangeRecorder {
     /// Begins a file, and replaces one that is there.
     pub(crate) fn start(path: &Path, withheld: &SecretValues) -> Result<Arc<Self>> {
-        let cassette = Arc::new(Cassette::record(path, withheld)?);
+        let partial = fsx::with_suffix(path, ".partial");
+        let cassette = Arc::new(Cassette::record_beside(path, &partial, withheld)?);
         let (sender, copied) = channel();
         let writing = Arc::clone(&cassette);
         let thread = thread::spawn(move || write_exchanges(&writing, &copied));
         Ok(Arc::new(Self {
             path: path.to_owned(),
+            partial,
             cassette,
             started: AtomicU64::new(0),
             writer: Mutex::new(Some((sender, thread))),
@@ -110,8 +119,12 @@ impl ExchangeRecorder {
     }
 
     fn omit_numbered(&self, number: u64, request: &ExchangeRequest, why: &str) {
-        // Not in its own words, which may be why.
-        let what = format!("request {} ({})", number + 1, request.describe());
+        // Not in its own words if they are why.
+        let what = if why.starts_with(HOLDS_SECRET) {
+            format!("request {}", number + 1)
+        } else {
+            format!("request {} ({})", number + 1, request.describe())
+        };
         self.cassette.omit(&what, why);
     }
 
@@ -132,8 +145,15 @@ impl ExchangeRecorder {
                 group.iter().take(group.len() + 1 - same).map(|it| it.text.as_str())
             })
             .collect();
-        CassetteFile::write(&self.path, kept.iter().copied())?;
-        Ok(RecordingSummary { exchanges: kept.len(), omissions: self.cassette.omissions() })
+        let had_some = fsx::read_regular(&self.path, u64::MAX)?.is_some_and(|it| !it.is_empty());
+        // A run that failed at once must not empty a good file.
+        let is_written = !(kept.is_empty() && had_some);
+        if is_written {
+            CassetteFile::write(&self.path, kept.iter().copied())?;
+        }
+        fsx::remove(&self.partial)?;
+        let (exchanges, omissions) = (kept.len(), self.cassette.omissions());
+        Ok(RecordingSummary { exchanges, omissions, is_written })
     }
 }
 

@@ -84,7 +84,7 @@ impl TenantTable {
             Ok((tenant.clone(), value.ok_or_else(missing)?))
         };
         let tenants = settings.tenants.iter().map(token).collect::<Result<Vec<_>>>()?;
-        let shared_token = env::gateway_token()?;
+        let shared_token = env::gateway_token()?.filter(|_| settings.takes_token);
         let mut tokens: Vec<&String> =
             tenants.iter().map(|(_, token)| token).chain(&shared_token).collect();
         tokens.sort_unstable();

@@ -27,7 +27,8 @@ use reqwest::Url;
 
 pub(crate) use cassette::{
     CalledServer, Cassette, CassetteFile, ExchangeBody, ExchangeContent, ExchangeRequest,
-    ExchangeResponse, HttpExchange, JsonTokens, RecordedExchange, describe_nearest, detect_in,
+    ExchangeResponse, HOLDS_SECRET, HttpExchange, JsonTokens, RecordedExchange, describe_nearest,
+    detect_in,
 };
 pub(crate) use chat::{
     ChatMessage, ChatReply, ChatRequest, ModelName, ModelTool, Reasoning, ReplyBlock, Sampling,

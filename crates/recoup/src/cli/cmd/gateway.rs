@@ -215,7 +215,8 @@ impl GatewayArgs {
     fn cassette(&self, settings: &GatewaySettings) -> Result<CassetteMode> {
         match (&self.record, &self.replay) {
             (Some(file), _) => {
-                ExchangeRecorder::start(file, &env::credentials()).map(CassetteMode::Record)
+                let withheld = env::credentials().and(settings.credentials());
+                ExchangeRecorder::start(file, &withheld).map(CassetteMode::Record)
             }
             (None, Some(file)) => {
                 let replay = CassetteReplay::open(file, &settings.normalisers)?;
@@ -288,7 +289,11 @@ fn report_cassette(cassette: &CassetteMode, file: Option<PathBuf>, home: &Path) 
             }
             let count = summary.exchanges;
             let exchanges = if count == 1 { "exchange" } else { "exchanges" };
-            ui::say(format_args!("recorded {count} {exchanges} in {file}"));
+            if summary.is_written {
+                ui::say(format_args!("recorded {count} {exchanges} in {file}"));
+            } else {
+                ui::say(format_args!("nothing was recorded: {file} stays as it was"));
+            }
         }
         CassetteMode::Replay(replay) => {
             // Best effort: only `recoup cassette prune` reads it.
@@ -300,10 +305,15 @@ fn report_cassette(cassette: &CassetteMode, file: Option<PathBuf>, home: &Path) 
                     "{missed} {requests} not in {file}: answered with status 424"
                 ));
             }
+            // A command that failed early has used none, and needs all of them.
+            let advice = if unused < recorded {
+                format!(" (`recoup cassette prune {file}` removes them)")
+            } else {
+                String::new()
+            };
             if unused > 0 {
                 ui::say(format_args!(
-                    "not used: {unused} of {recorded} recordings in {file} \
-                     (`recoup cassette prune {file}` removes them)"
+                    "not used: {unused} of {recorded} recordings in {file}{advice}"
                 ));
             }
         }

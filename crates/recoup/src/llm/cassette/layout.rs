@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
+/// Deepest nesting that is laid out; what is deeper is text.
+const DEEPEST: usize = 100;
 /// Longest list or object on one line of a file.
 const LINE_WIDTH: usize = 100;
 
@@ -49,21 +51,23 @@ pub(crate) enum JsonTokens<'a> {
 }
 
 impl<'a> JsonTokens<'a> {
-    /// Reads a text; none if it is not JSON.
+    /// Reads a text; none if it is not JSON, or nested too deeply.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
-        // Also limits the depth.
         serde_json::from_str::<IgnoredAny>(text).ok()?;
-        Self::read(&mut text.trim_ascii())
+        Self::read(&mut text.trim_ascii(), 0)
     }
 
     /// Takes a value from the beginning of a text that is known to be JSON.
-    fn read(rest: &mut &'a str) -> Option<Self> {
+    fn read(rest: &mut &'a str, depth: usize) -> Option<Self> {
+        if depth > DEEPEST {
+            return None;
+        }
         match rest.as_bytes().first()? {
             b'[' => {
                 let mut items = Vec::new();
                 skip(rest, 1);
                 while !rest.starts_with(']') {
-                    items.push(Self::read(rest)?);
+                    items.push(Self::read(rest, depth + 1)?);
                     skip(rest, usize::from(rest.starts_with(',')));
                 }
                 skip(rest, 1);
@@ -75,7 +79,7 @@ impl<'a> JsonTokens<'a> {
                 while !rest.starts_with('}') {
                     let name = take(rest, string_len(rest)?);
                     skip(rest, 1);
-                    fields.push((name, Self::read(rest)?));
+                    fields.push((name, Self::read(rest, depth + 1)?));
                     skip(rest, usize::from(rest.starts_with(',')));
                 }
                 skip(rest, 1);
@@ -239,6 +243,7 @@ mod tests {
             ("{\"a\":1}\n", None),
             ("{\"a\":", None),
             ("-1.50", Some(JsonLayout::Compact)),
+            (&format!("{}{}", "[".repeat(50_000), "]".repeat(50_000)), None),
         ] {
             assert_eq!(JsonLayout::of(text), expected, "{text}");
         }

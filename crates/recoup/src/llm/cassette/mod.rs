@@ -33,6 +33,8 @@ pub(super) use line::{RecordedEvent, RecordedRequest, RecordedResponse};
 
 /// Version of the format.
 const VERSION: u32 = 1;
+/// Beginning of the reason why an exchange with a secret is left out.
+pub(crate) const HOLDS_SECRET: &str = "it holds";
 /// Maximum number of differences that are named.
 const MAX_DIFFERENCES: usize = 5;
 
@@ -45,6 +47,8 @@ const TOOL_LIST: &str = "tool-list";
 #[derive(Debug)]
 pub(crate) struct Cassette {
     path: PathBuf,
+    /// File that is appended to until the end, if it is not that one.
+    partial: Option<PathBuf>,
     purpose: CassettePurpose,
     /// True if another model may have been asked.
     ignores_model: bool,
@@ -91,6 +95,18 @@ impl Cassette {
         CassetteFile::check_replaceable(path)?;
         fsx::write_atomic(path, b"")?;
         Ok(Self::new(path, CassettePurpose::Record, withheld, Vec::new()))
+    }
+
+    /// As [`Self::record`], but into the file `partial`: the one that exists stays until the end.
+    pub(crate) fn record_beside(
+        path: &Path,
+        partial: &Path,
+        withheld: &SecretValues,
+    ) -> Result<Self> {
+        CassetteFile::check_replaceable(path)?;
+        fsx::write_atomic(partial, b"")?;
+        let cassette = Self::new(path, CassettePurpose::Record, withheld, Vec::new());
+        Ok(Self { partial: Some(partial.to_owned()), ..cassette })
     }
 
     /// Answers from a file. What it does not know is an error. With `from`, everything from that
@@ -157,6 +173,7 @@ impl Cassette {
     ) -> Self {
         Self {
             path: path.to_owned(),
+            partial: None,
             purpose,
             ignores_model: false,
             withheld: withheld.in_json(),
@@ -308,14 +325,19 @@ impl Cassette {
         credentials: &SecretValues,
     ) -> Result<Result<String, String>> {
         let text = exchange.to_text();
-        let texts = [text.as_bytes(), whole];
-        if texts.iter().any(|text| credentials.in_json().detect(text).is_some()) {
-            return Ok(Err("it holds the key of its request".to_owned()));
+        // Bytes that are no text are in the file in another form.
+        let bodies = [exchange.request.body.to_bytes(), exchange.response.to_bytes()];
+        let texts = [text.as_bytes(), whole, &bodies[0], &bodies[1]];
+        let (plain, in_json) = (credentials, credentials.in_json());
+        let has_key = |text: &&[u8]| plain.detect(text).or_else(|| in_json.detect(text)).is_some();
+        if texts.iter().any(has_key) {
+            return Ok(Err(format!("{HOLDS_SECRET} the key of its request")));
         }
         if let Some(rule) = detect_in(&self.withheld, &texts) {
-            return Ok(Err(format!("it holds a secret ({rule})")));
+            return Ok(Err(format!("{HOLDS_SECRET} a secret ({rule})")));
         }
-        fsx::append_shared(&self.path, text.as_bytes(), u64::MAX)?;
+        let partial = self.partial.as_ref().unwrap_or(&self.path);
+        fsx::append_shared(partial, text.as_bytes(), u64::MAX)?;
         Ok(Ok(text))
     }
 

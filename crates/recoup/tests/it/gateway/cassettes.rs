@@ -145,7 +145,7 @@ fn what_is_not_recorded_is_refused_with_the_nearest() {
     let body = refused.json();
     assert_eq!(body["error"]["type"], "invalid_request_error");
     let text = body["error"]["message"].as_str().unwrap().replace(&file, "FILE");
-    assert_snapshot!(text, @"recoup gateway: FILE has no recording of this request (POST /v1/messages for claude-sonnet-4-5): the nearest is number 2, which differs in message 1: differs in the last word: “Spain?”, was “France?”. To record it: recoup gateway --record FILE");
+    assert_snapshot!(text, @"recoup gateway: FILE has no recording of this request (POST /v1/messages for claude-sonnet-4-5): the nearest is number 2, which differs in message 1: differs in the last word: “Spain?”, was “France?”. To record all of them again: recoup gateway --record FILE");
 }
 
 #[test]
@@ -209,8 +209,8 @@ fn secrets_and_cut_answers_are_left_out_and_told() {
     lines.sort_unstable();
     assert_snapshot!(lines.join("\n"), @r"
     not written to FILE: request 1 (POST /v1/messages for claude-sonnet-4-5): the answer was cut, or its client went away
-    not written to FILE: request 2 (POST /v1/messages for claude-sonnet-4-5): it holds a secret (github-token)
-    not written to FILE: request 3 (POST /v1/messages for claude-sonnet-4-5): it holds the key of its request
+    not written to FILE: request 2: it holds a secret (github-token)
+    not written to FILE: request 3: it holds the key of its request
     recorded 1 exchange in FILE
     ");
     let text = fs::read_to_string(&file).unwrap();
@@ -286,13 +286,15 @@ fn a_crash_leaves_what_was_recorded() {
     for text in ["b", "a"] {
         gateway.post(MESSAGES, &[], &question(text));
     }
-    let whole = || fs::read_to_string(&file).unwrap();
-    while whole().matches("\"response\"").count() < 2 || !whole().ends_with("}\n") {
+    let (partial, whole) = (format!("{file}.partial"), || fs::read_to_string(&file).unwrap());
+    let appended = || fs::read_to_string(&partial).unwrap();
+    while appended().matches("\"response\"").count() < 2 || !appended().ends_with("}\n") {
         thread::sleep(Duration::from_millis(20));
     }
     gateway.child.kill().unwrap();
     gateway.child.wait().unwrap();
     drop(gateway);
+    fs::rename(&partial, &file).unwrap();
     let text = home.run(&["cassette", "check", &file]).expect(1).text();
     assert!(text.contains("number 2 is not in its place"), "{text}");
     replay(&home, &file, |gateway| {
@@ -308,9 +310,11 @@ fn a_crash_leaves_what_was_recorded() {
     assert_eq!(text[0]["exchanges"], 1);
     assert_eq!(text[0]["problems"][0], "the last exchange is cut off: record it again");
     home.run(&["gateway", "--replay", &file]).expect_failure("the last exchange is cut off");
-    // Recorded anew; but nothing else is replaced.
+    // Nothing that was recorded, and nothing else, is replaced by nothing.
+    let before = whole();
     record(&home, &file, |_| {});
-    assert_eq!(whole(), "");
+    assert_eq!(whole(), before);
+    assert!(!fs::exists(&partial).unwrap());
     fs::write(&file, "{\"name\": \"package.json\"}").unwrap();
     home.run(&["gateway", "--record", &file]).expect_usage("exists, and is not a cassette");
     assert_eq!(whole(), "{\"name\": \"package.json\"}");
@@ -352,7 +356,7 @@ fn a_command_runs_behind_the_gateway() {
     let missed = finish(&mut behind(&home, &["--replay", &file], "two")).expect(24);
     assert_snapshot!(missed.stderr.replace(&file, "FILE"), @r"
     recoup: 1 request not in FILE: answered with status 424
-    recoup: not used: 1 of 1 recordings in FILE (`recoup cassette prune FILE` removes them)
+    recoup: not used: 1 of 1 recordings in FILE
     ");
     assert_eq!(upstream.connections(), 1);
 
@@ -478,4 +482,66 @@ fn cassettes_of_runs_are_read_by_the_same_commands() {
     assert!(checked.contains(": ok ("), "{checked}");
     home.run(&["gateway", "--replay", file])
         .expect_usage("was recorded by a run: use `recoup run --replay`");
+}
+
+#[test]
+fn credentials_of_the_gateway_and_in_bytes_that_are_no_text_are_not_written() {
+    let home = Home::new();
+    // An API that repeats what it was given.
+    let upstream = Server::start(|asked, stream| {
+        let head = asked.head.clone().into_bytes();
+        let bytes = if asked.head.contains("binary") { [b"\xff\0", &*head].concat() } else { head };
+        respond(stream, "401 Unauthorized", "content-type: application/octet-stream\r\n", &bytes);
+    });
+    configure(&home, &upstream, "");
+    let config = home.recoup().join("config.toml");
+    let text = fs::read_to_string(&config).unwrap();
+    let secret = "Bearer of-the-configuration-1234";
+    let keyed =
+        format!("[gateway.upstreams.anthropic]\nset_headers = {{ x-internal = \"{secret}\" }}\n");
+    fs::write(&config, text.replace("[gateway.upstreams.anthropic]\n", &keyed)).unwrap();
+    let file = cassette(&home, "a.json");
+    record(&home, &file, |gateway| {
+        gateway.post("/anthropic/v1/text", &[], &question("a"));
+        gateway.post("/openai/v1/binary", &[KEY], &question("a"));
+        gateway.post("/openai/v1/fine", &[], &question("a"));
+    });
+    let written = fs::read_to_string(&file).unwrap();
+    assert!(written.contains("/v1/fine") && !written.contains("/v1/text"), "{written}");
+    assert!(!written.contains("/v1/binary") && !written.contains("of-the-conf"), "{written}");
+}
+
+#[test]
+fn forms_and_bytes_are_told_apart() {
+    let home = Home::new();
+    let upstream = Server::start(|asked, stream| {
+        if asked.head.contains("/v1/files") {
+            return respond(stream, "200 OK", "", b"kept");
+        }
+        if asked.json()["stream"] == true {
+            return ModelTurn::text("an answer").perform(asked, stream);
+        }
+        respond(stream, "500 Internal Server Error", "", b"{}");
+    });
+    configure(&home, &upstream, "");
+    let file = cassette(&home, "a.json");
+    let ask = |gateway: &Gateway| {
+        let upload = |path: &str, body: &str| {
+            gateway.post_text(&format!("/openai/v1/files{path}"), &[], body).status
+        };
+        [
+            gateway.post(MESSAGES, &[], &streamed("a")).status,
+            gateway.post(MESSAGES, &[], &question("a")).status,
+            upload("?beta=true", "x"),
+            upload("", "x"),
+        ]
+    };
+    record(&home, &file, |gateway| assert_eq!(ask(gateway), [200, 500, 200, 200]));
+    // A token that other gateways need is not asked for: nothing is behind this one.
+    let flags = ["gateway", "--listen", "127.0.0.1:0", "--replay", &file];
+    let mut command = home.command(&flags);
+    command.env("RECOUP_GATEWAY_TOKEN", "a-token-of-the-tests");
+    let replaying = Gateway::spawn(command);
+    assert_eq!(ask(&replaying), [200, 500, 200, 200]);
+    replaying.stop();
 }

@@ -68,6 +68,10 @@ impl PruneArgs {
                     file = self.file.display()
                 ))
             })?;
+            if used.is_empty() && count > 0 {
+                let message = format!("no replay of {} has used any of it", self.file.display());
+                return Err(Error::usage(message).into());
+            }
             Some(used)
         };
         let matches = |pattern: &Option<String>, value: &str| {

@@ -83,7 +83,10 @@ impl ShowArgs {
     }
 }
 
-/// JSON with line breaks, and any other text as it is.
+/// JSON with line breaks, and any other text line by line, without what a terminal would obey.
 fn readable(text: &str) -> String {
-    JsonTokens::parse(text).map_or_else(|| text.to_owned(), |tokens| tokens.to_readable())
+    let text =
+        JsonTokens::parse(text).map_or_else(|| text.to_owned(), |tokens| tokens.to_readable());
+    let lines: Vec<String> = text.lines().map(|line| ui::printable(line).to_string()).collect();
+    lines.join("\n")
 }
