@@ -32,7 +32,7 @@ pub(super) struct AnswerTokens {
     /// Input tokens that the provider read from its own prompt cache, and that it wrote there.
     pub(super) cache_read: u64,
     pub(super) cache_written: u64,
-    /// Those of the latter that it keeps for an hour, at a higher price.
+    /// Written tokens that it keeps for an hour, at a higher price.
     #[serde(default)]
     pub(super) written_for_hour: u64,
     /// True if the API does not say how many it used.
