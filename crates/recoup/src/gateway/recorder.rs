@@ -12,10 +12,10 @@ use http_body::Body as _;
 use hyper::header::{CONTENT_LENGTH, HeaderMap};
 use hyper::{Response, StatusCode};
 use parking_lot::Mutex;
-use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::secrets::SecretValues;
+use recoup_core::{Error, ErrorKind, Result};
 
 use super::body::AnswerBody;
 use super::decoder::PieceDecoder;
@@ -132,10 +132,19 @@ impl ExchangeRecorder {
     /// only repeats the last one to the same request is left out: a replay repeats it anyway.
     pub(crate) fn finish(&self) -> Result<RecordingSummary> {
         let writer = self.writer.lock().take();
-        let mut written = writer.map_or_else(Vec::new, |(sender, thread)| {
-            drop(sender);
-            thread.join().unwrap_or_default()
-        });
+        let mut written = match writer {
+            Some((sender, thread)) => {
+                drop(sender);
+                thread.join().map_err(|_| {
+                    let message = format!(
+                        "the recording was given up; what was written is in {}",
+                        self.partial.display()
+                    );
+                    Error::new(ErrorKind::Io, message)
+                })?
+            }
+            None => Vec::new(),
+        };
         written.sort_by(|a, b| (&a.order, a.number).cmp(&(&b.order, b.number)));
         let groups = written.chunk_by(|a, b| a.order == b.order);
         let kept: Vec<&str> = groups
