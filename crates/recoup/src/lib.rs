@@ -6,13 +6,12 @@
 mod agents;
 mod app;
 pub mod cli;
-mod clients;
+#[doc(hidden)]
+pub mod clients;
 pub mod config;
 mod doctor;
 mod exec;
 mod gateway;
-#[doc(hidden)]
-pub mod hooked;
 pub mod hooks;
 mod http;
 mod human;

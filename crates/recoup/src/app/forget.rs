@@ -6,8 +6,9 @@ use recoup_core::memory::team::TeamRule;
 use recoup_core::memory::{ForgetReport, Note, NoteId};
 
 use super::App;
+use crate::clients::AgentClient;
 use crate::config::trust::{self, TrustStore};
-use crate::config::{ClientDirs, ResolvedSettings};
+use crate::config::{ResolvedSettings, find_client_dirs};
 use crate::jobs;
 use crate::mirror::find_transcripts_with;
 
@@ -38,7 +39,7 @@ impl App {
         }
         forgotten.unreached.extend(waiting);
         forgotten.unreached.extend(mirrored);
-        let claude = ClientDirs::find(cwd).claude_code();
+        let claude = find_client_dirs(cwd).of(AgentClient::ClaudeCode);
         forgotten.unreached.extend(find_transcripts_with(
             &claude,
             project.root(),

@@ -12,7 +12,8 @@ use recoup_core::{Error, Result};
 
 use super::projects::ProjectNames;
 use super::{App, memory_in};
-use crate::config::{ClientDirs, FlagOverrides, ResolvedSettings};
+use crate::clients::AgentClient;
+use crate::config::{FlagOverrides, ResolvedSettings, find_client_dirs};
 use crate::mirror::{
     self, ClaudeMirror, LeftReason, MirrorLocations, MirrorReport, MirrorSettings,
 };
@@ -84,7 +85,7 @@ fn report_refresh(refreshed: Result<MirrorReport>, faults: &dyn FaultLog) {
 
 /// Removes all mirrors, in all projects.
 pub(crate) fn remove_all_mirrors(home: &Path, cwd: &Path, dry: bool) -> MirrorReport {
-    let claude = ClientDirs::find(cwd).claude_code();
+    let claude = find_client_dirs(cwd).of(AgentClient::ClaudeCode);
     let roots =
         || ProjectNames::read(home).all_roots().into_iter().chain([cwd.to_owned()]).collect();
     mirror::withdraw(MirrorLocations { home, claude: &claude, roots: &roots }, dry)
@@ -117,12 +118,12 @@ impl<'a> MirrorContext<'a> {
 
     fn with_mirror<T>(&self, act: impl FnOnce(ClaudeMirror<'_>) -> Result<T>) -> Result<T> {
         let &MirrorContext { home, cwd, project, wants, users, dry, faults } = self;
-        let (dirs, memory) = (ClientDirs::find(cwd), memory_in(home, Arc::clone(faults)));
-        let claude = dirs.claude_code();
+        let (dirs, memory) = (find_client_dirs(cwd), memory_in(home, Arc::clone(faults)));
+        let claude = dirs.of(AgentClient::ClaudeCode);
         let roots = || ProjectNames::read(home).all_roots();
         act(ClaudeMirror {
             locations: MirrorLocations { home, claude: &claude, roots: &roots },
-            user: dirs.home(),
+            user: &dirs.home,
             memory: &memory,
             clock: &SystemClock,
             project,

@@ -3,16 +3,15 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::hooked::{clients_of_command, has_our_hooks};
+use crate::clients::{AgentClient, ClientPlaces, clients_of_command, has_our_hooks};
 use recoup_core::Result;
 use recoup_core::base::text::shorten_text;
 use recoup_core::key::{RuleFingerprint, RuleSetFingerprint};
-use recoup_core::memory::HookClient;
 use recoup_core::memory::NoteId;
 use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock, rules_digest};
 
 use super::App;
-use crate::config::ClientDirs;
+use crate::config::find_client_dirs;
 
 /// Budget for all rules: those that do not fit at the start of a session may still be given at a
 /// prompt, so all of them count.
@@ -39,10 +38,10 @@ impl App {
             return Ok(None);
         }
         let (root, cwd) = (self.settings.project.root(), &self.settings.cwd);
-        let dirs = ClientDirs::find(cwd);
-        let places = dirs.in_project(root, cwd);
+        let dirs = find_client_dirs(cwd);
+        let places = ClientPlaces { dirs: &dirs, root, cwd: Some(cwd) };
         // The client itself reads the mirrors.
-        let reads = |client| client == HookClient::ClaudeCode && self.settings.mirror.is_any();
+        let reads = |client| client == AgentClient::ClaudeCode && self.settings.mirror.is_any();
         if !clients.into_iter().any(|client| reads(client) || has_our_hooks(client, &places)) {
             return Ok(None);
         }

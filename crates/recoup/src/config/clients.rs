@@ -1,58 +1,30 @@
 //! Directories in which clients keep their settings; looked up only by commands that need them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::hooked;
+use crate::clients::{AgentClient, ClientDirs};
 
 use super::env;
 
-/// The directories of the clients.
-#[derive(Debug)]
-pub(crate) struct ClientDirs {
-    home: PathBuf,
-    pub(crate) claude: Option<PathBuf>,
-    pub(crate) codex: Option<PathBuf>,
-    pub(crate) pi: Option<PathBuf>,
-}
+/// Variables that move the settings of clients.
+const MOVING_VARIABLES: [(AgentClient, &env::EnvVar); 3] = [
+    (AgentClient::ClaudeCode, &env::CLAUDE_CONFIG_DIR),
+    (AgentClient::Codex, &env::CODEX_HOME),
+    (AgentClient::Pi, &env::PI_CODING_AGENT_DIR),
+];
 
-impl ClientDirs {
-    /// Finds the directories of a client that is started in `cwd`.
-    pub(crate) fn find(cwd: &Path) -> Self {
-        let home = env::user_home().unwrap_or_default();
-        let moved = |variable| {
-            let path = env::path(variable)?;
-            Some(path.strip_prefix("~").map_or_else(|_| cwd.join(&path), |rest| home.join(rest)))
-        };
-        Self {
-            claude: moved(&env::CLAUDE_CONFIG_DIR),
-            codex: moved(&env::CODEX_HOME),
-            pi: moved(&env::PI_CODING_AGENT_DIR),
-            home,
+/// Finds the directories of clients that are started in `cwd`.
+pub(crate) fn find_client_dirs(cwd: &Path) -> ClientDirs {
+    let home = env::user_home().unwrap_or_default();
+    let mut dirs = ClientDirs::below(&home);
+    if let Some(config) = env::config_home() {
+        dirs = dirs.with_config(config);
+    }
+    for (client, variable) in MOVING_VARIABLES {
+        if let Some(path) = env::path(variable) {
+            let path = path.strip_prefix("~").map_or_else(|_| cwd.join(&path), |it| home.join(it));
+            dirs = dirs.with_moved(client, path);
         }
     }
-
-    /// The user's home.
-    pub(crate) fn home(&self) -> &Path {
-        &self.home
-    }
-
-    /// Claude Code's directory.
-    pub(crate) fn claude_code(&self) -> PathBuf {
-        self.claude.clone().unwrap_or_else(|| self.home.join(".claude"))
-    }
-
-    /// Directories of the user's and the project's settings.
-    pub(crate) fn in_project<'a>(
-        &'a self,
-        root: &'a Path,
-        cwd: &'a Path,
-    ) -> hooked::ClientPlaces<'a> {
-        hooked::ClientPlaces {
-            cwd: Some(cwd),
-            claude_dir: self.claude.as_deref(),
-            codex_dir: self.codex.as_deref(),
-            pi_dir: self.pi.as_deref(),
-            ..hooked::ClientPlaces::new(&self.home, root)
-        }
-    }
+    dirs
 }

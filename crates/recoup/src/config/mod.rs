@@ -41,7 +41,7 @@ use crate::clients::AgentClient;
 use crate::jobs::HookLog;
 use crate::mirror::MirrorSettings;
 use crate::toolbox::ToolCacheSettings;
-pub(crate) use clients::ClientDirs;
+pub(crate) use clients::find_client_dirs;
 pub(crate) use definitions::{
     AgentSettings, SERVER_DEFINITION_KEYS, describe_server, expand_own_server, read_server,
     snake_case,

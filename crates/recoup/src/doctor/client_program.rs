@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::hooked::{CallForm, RecoupCall};
+use crate::clients::{CallForm, RecoupCall};
 use recoup_core::memory::HookClient;
 use recoup_core::memory::shell::split_commands;
 
@@ -74,7 +74,7 @@ fn expand_home(word: &str, context: &DoctorContext) -> String {
     let rest = begins.iter().find_map(|begin| word.strip_prefix(begin));
     rest.map_or_else(
         || word.to_owned(),
-        |rest| context.places.home.join(rest).display().to_string(),
+        |rest| context.places.dirs.home.join(rest).display().to_string(),
     )
 }
 

@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::hooked;
+use crate::clients::{self, AgentClient, ClientDirs, ClientPlaces};
 use recoup_core::base::FaultLog;
 use recoup_core::base::project::{Project, ProjectRegistry};
-use recoup_core::memory::{HookClient, Memory};
+use recoup_core::memory::Memory;
 
 use super::sandbox::EnclosingRepository;
 use crate::app::memory_in;
 use crate::config::show::{ConfigLayer, set_keys};
 use crate::config::trust::TrustVerdict;
 use crate::config::{
-    BaseDirs, ClientDirs, FlagOverrides, GatheredConfig, ResolvedSettings, find_project,
+    BaseDirs, FlagOverrides, GatheredConfig, ResolvedSettings, find_client_dirs, find_project,
 };
 use crate::install::{self, ClientInstallation, RecordedFile, SettingsFile};
 
@@ -68,14 +68,14 @@ impl DoctorContext {
         let BaseDirs { cwd, home, user_home } = BaseDirs::find()?;
         let project = find_project(&home, &cwd).ok();
         let root = project.as_ref().map_or(&*cwd, Project::root);
-        let dirs = ClientDirs::find(&cwd);
-        let mut places = install::InstallPaths::new(&dirs, &home, root);
+        let dirs = find_client_dirs(&cwd);
+        let mut places = install::InstallPaths::new(dirs.clone(), &home, root);
         places.claude_version = install::ask_claude_code(&places);
         let installed = install::find_installations(&places);
         let noted = install::recorded_files(&places).map_err(|error| error.to_string());
         let configuration = ConfigDiagnosis::read();
         let program = std::env::current_exe().ok();
-        let repository = EnclosingRepository::find_around(root, &places.home);
+        let repository = EnclosingRepository::find_around(root, &places.dirs.home);
         Ok(Self {
             cwd,
             home,
@@ -102,9 +102,12 @@ impl DoctorContext {
     }
 
     /// True if a client would run our hooks, all of its settings taken together.
-    pub(super) fn has_our_hooks(&self, client: HookClient) -> bool {
+    pub(super) fn has_our_hooks(&self, client: AgentClient) -> bool {
         let root = self.project.as_ref().map_or(&*self.cwd, Project::root);
-        hooked::has_our_hooks(client, &self.dirs.in_project(root, &self.cwd))
+        clients::has_our_hooks(
+            client,
+            &ClientPlaces { dirs: &self.dirs, root, cwd: Some(&self.cwd) },
+        )
     }
 
     /// True if we once wrote to that file for that client.

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use crate::hooked::{CallForm, RecoupCall};
+use crate::clients::{CallForm, RecoupCall};
 use recoup_core::base::clock::{Deadline, Stopwatch};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 

@@ -37,7 +37,7 @@ impl ProbeSandbox {
         let parent = std::iter::once(std::env::temp_dir())
             .chain(others)
             .find(|dir| dir.is_absolute() && !context.repository.contains(dir))
-            .unwrap_or_else(|| context.places.home.clone());
+            .unwrap_or_else(|| context.places.dirs.home.clone());
         let make =
             || tempfile::Builder::new().prefix("recoup-doctor-").tempdir_in(parent).map_err(failed);
         let dir = interrupt_cleanup::create_registered_dir(make, TempDir::path, |dir| {

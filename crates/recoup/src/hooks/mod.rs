@@ -23,7 +23,7 @@ pub mod worker;
 
 use std::cell::OnceCell;
 
-use crate::hooked::replace_lone_surrogates;
+use crate::clients::replace_lone_surrogates;
 use recoup_core::memory::HookClient;
 use recoup_core::secrets::SecretValues;
 use serde::Deserialize;

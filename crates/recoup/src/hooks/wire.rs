@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Deref;
 
-use crate::hooked::replace_lone_surrogates;
+use crate::clients::replace_lone_surrogates;
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::memory::HookClient;

@@ -5,17 +5,17 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::hooked::LARGEST;
+use crate::clients::LARGEST;
 use recoup_core::base::fsx;
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 
-use super::client::{AgentClient, InstallLevel, ServerEntryShape, ServerLayout};
-use super::client::{SettingsContent, SettingsFile};
 use super::edit::JsonDialect;
 use super::entries::EditSummary;
 use super::places::InstallPaths;
+use crate::clients::{AgentClient, InstallLevel, ServerEntryShape, ServerLayout};
+use crate::clients::{SettingsContent, SettingsFile};
 
 /// Client, level and project that an entry of ours is installed for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,8 +48,16 @@ impl InstallTarget {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum InstalledContent {
-    /// Commands for events.
+    /// Commands for events, in the object `hooks`.
     Hooks,
+    /// Commands for events, in the object at this path.
+    HooksAt {
+        at: Vec<String>,
+        /// True if the file may have comments.
+        comments: bool,
+    },
+    /// Commands for events, in TOML.
+    TomlHooks,
     /// A server, in the object at this path.
     Servers {
         at: Vec<String>,
@@ -97,7 +105,17 @@ impl InstalledContent {
 impl From<&SettingsContent> for InstalledContent {
     fn from(holds: &SettingsContent) -> Self {
         match holds {
-            SettingsContent::Hooks(_) => Self::Hooks,
+            SettingsContent::Hooks(layout) => {
+                let comments = layout.dialect == JsonDialect::Comments;
+                let at: Vec<String> = layout.at.iter().map(|name| (*name).to_owned()).collect();
+                // The short form, as earlier versions wrote it.
+                if at == ["hooks"] && !comments {
+                    Self::Hooks
+                } else {
+                    Self::HooksAt { at, comments }
+                }
+            }
+            SettingsContent::TomlHooks(_) => Self::TomlHooks,
             SettingsContent::Servers(servers) => Self::Servers {
                 at: servers.at.clone(),
                 comments: servers.dialect == JsonDialect::Comments,
@@ -225,7 +243,7 @@ pub(crate) fn demand_inside(path: &Path, places: &InstallPaths) -> Result<()> {
 /// Describes how a project's file is really elsewhere, if it is.
 pub(crate) fn describe_link_out(path: &Path, places: &InstallPaths) -> Option<String> {
     // Claude Code's own file is the user's, even inside a project.
-    if path == places.claude_json || !leads_out(path, &places.root) {
+    if path == places.claude_json() || !leads_out(path, &places.root) {
         return None;
     }
     Some(match fsx::resolve_path(path) {

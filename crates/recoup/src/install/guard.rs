@@ -1,8 +1,8 @@
 //! Final check before other people's settings are written: the result is read as the client does
 //! it, and apart from our entries it must equal the original. Otherwise the file is left alone.
 
-use crate::hooked;
-use crate::hooked::RecoupCall;
+use crate::clients;
+use crate::clients::RecoupCall;
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::{Map, Value};
 
@@ -78,12 +78,21 @@ impl AllowedChanges<'_> {
         let codex_servers = [toml::SERVERS.to_owned()];
         for held in self.holds {
             match held {
-                InstalledContent::Hooks => self.drop_hooks(&mut root),
+                InstalledContent::Hooks => self.drop_hooks(&mut root, &["hooks"]),
+                InstalledContent::HooksAt { at, .. } => {
+                    self.drop_hooks(&mut root, &at.iter().map(String::as_str).collect::<Vec<_>>());
+                }
+                InstalledContent::TomlHooks => {
+                    if let Some(all) = root.get_mut("hooks").and_then(Value::as_array_mut) {
+                        all.retain(|hook| !self.is_dropped_hook(hook));
+                    }
+                    retain_fields(Some(&mut root), |name, all| name != "hooks" || !is_empty(all));
+                }
                 InstalledContent::Servers { at, .. } => self.drop_servers(&mut root, at),
                 InstalledContent::TomlServers => {
-                    let is_ours = hooked::call_in_notify(&root).as_ref().is_some_and(is_plain);
+                    let is_ours = clients::call_in_notify(&root).as_ref().is_some_and(is_plain);
                     retain_fields(Some(&mut root), |name, _| name != "notify" || !is_ours);
-                    self.drop_hooks(&mut root);
+                    self.drop_hooks(&mut root, &["hooks"]);
                     self.drop_servers(&mut root, &codex_servers);
                 }
                 InstalledContent::ProxiedServers { at, .. } => {
@@ -97,7 +106,7 @@ impl AllowedChanges<'_> {
         }
         if !self.peers.is_empty() {
             let servers = ["mcpServers".to_owned()];
-            self.drop_hooks(&mut root);
+            self.drop_hooks(&mut root, &["hooks"]);
             self.drop_servers(&mut root, &servers);
             for project in values_in(root.get_mut("projects")) {
                 self.drop_servers(project, &servers);
@@ -112,10 +121,13 @@ impl AllowedChanges<'_> {
         let mut dialect = JsonDialect::Strict;
         for held in self.holds {
             match held {
-                InstalledContent::TomlServers | InstalledContent::ProxiedTomlServers => {
+                InstalledContent::TomlServers
+                | InstalledContent::TomlHooks
+                | InstalledContent::ProxiedTomlServers => {
                     return toml::parse_to_json(text);
                 }
-                InstalledContent::Servers { comments: true, .. }
+                InstalledContent::HooksAt { comments: true, .. }
+                | InstalledContent::Servers { comments: true, .. }
                 | InstalledContent::ProxiedServers { comments: true, .. } => {
                     dialect = JsonDialect::Comments;
                 }
@@ -127,26 +139,32 @@ impl AllowedChanges<'_> {
         Ok(root.unwrap_or_else(|| Map::new().into()))
     }
 
-    fn drop_hooks(self, root: &mut Value) {
-        let goes = |hook: &Value| {
-            hooked::call_in_hook(hook).as_ref().is_some_and(is_plain)
-                || peers::is_run_by(hook, self.peers)
-        };
-        for groups in values_in(root.get_mut("hooks")).filter_map(Value::as_array_mut) {
+    fn is_dropped_hook(self, hook: &Value) -> bool {
+        clients::call_in_hook(hook).as_ref().is_some_and(is_plain)
+            || peers::is_run_by(hook, self.peers)
+    }
+
+    fn drop_hooks(self, root: &mut Value, at: &[&str]) {
+        if let Some((first, rest)) = at.split_first() {
+            root.get_mut(first).into_iter().for_each(|inner| self.drop_hooks(inner, rest));
+            retain_fields(Some(root), |name, events| name != *first || !is_empty(events));
+            return;
+        }
+        let is_list = |groups: &&mut Value| groups.is_array();
+        for groups in values_in(Some(root)).filter(is_list).filter_map(Value::as_array_mut) {
             for hooks in groups.iter_mut().filter_map(|it| it.get_mut("hooks")?.as_array_mut()) {
-                hooks.retain(|hook| !goes(hook));
+                hooks.retain(|hook| !self.is_dropped_hook(hook));
             }
             // A group with an empty list is dropped; one without a list is not ours.
             groups.retain(|group| !group.get("hooks").is_some_and(is_empty));
         }
-        retain_fields(root.get_mut("hooks"), |_, groups| !is_empty(groups));
-        retain_fields(Some(root), |name, events| name != "hooks" || !is_empty(events));
+        retain_fields(Some(root), |_, groups| !is_empty(groups));
     }
 
     fn drop_servers(self, root: &mut Value, at: &[String]) {
         let Some((first, rest)) = at.split_first() else {
             retain_fields(Some(root), |name, entry| {
-                let is_ours = hooked::call_in_server(entry).as_ref().is_some_and(is_plain);
+                let is_ours = clients::call_in_server(entry).as_ref().is_some_and(is_plain);
                 !is_ours && !peers::is_server_of(name, entry, self.peers)
             });
             return;

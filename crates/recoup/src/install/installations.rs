@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use crate::hooked;
-use crate::hooked::{LARGEST, RecoupCall};
+use crate::clients;
+use crate::clients::{LARGEST, RecoupCall, group_limit};
 use recoup_core::Result;
 use recoup_core::base::fsx;
 use serde_json::Value;
 
 use super::change::InstallTarget;
-use super::client::{AgentClient, InstallLevel, SettingsContent, SettingsFile, TEAM_FILE};
-use super::edit::{JsonDialect, split_bom, toml, tree};
+use super::edit::{split_bom, toml, tree};
 use super::entries::servers::{self, SERVER};
-use super::entries::{program_in_extension, proxied};
+use super::entries::{program_in_extension, proxied, toml_hooks};
 use super::places::InstallPaths;
 use super::receipt::InstallReceipt;
+use crate::clients::{AgentClient, FileRole, InstallLevel, SettingsContent, SettingsFile};
 
 /// Our entries in one file.
 #[derive(Debug, Clone)]
@@ -101,7 +101,7 @@ pub(crate) fn find_installations(places: &InstallPaths) -> Vec<ClientInstallatio
     // Our own server is never in a file that the client only has servers of the team in.
     let files = |client: AgentClient| client.server_files(InstallLevel::Project, places);
     let of_team = AgentClient::ALL.into_iter().flat_map(files);
-    let of_team = of_team.filter(|slot| slot.path == places.root.join(TEAM_FILE));
+    let of_team = of_team.filter(|slot| slot.role == FileRole::Read);
     let of_team = of_team.filter_map(|slot| find_installation(&slot));
     let of_team = of_team.filter(|it| !it.proxied.is_empty());
     found.extend(of_team.map(|it| ClientInstallation { servers: Vec::new(), taken: None, ..it }));
@@ -154,9 +154,15 @@ fn find_entries(slot: &SettingsFile, text: &str) -> std::result::Result<FoundEnt
         Ok::<_, String>(root.map(|it| tree::node_to_json(&it.root)).unwrap_or_default())
     };
     Ok(match &slot.holds {
-        SettingsContent::Hooks(_) => {
-            let root = parsed(JsonDialect::Strict)?;
-            find_hooks(root.get("hooks"))
+        SettingsContent::Hooks(layout) => {
+            let root = parsed(layout.dialect)?;
+            find_hooks(layout.at.iter().try_fold(&root, |value, name| value.get(name)))
+        }
+        SettingsContent::TomlHooks(_) => {
+            let root = toml::parse_to_json(text).map_err(|fault| fault.to_string())?;
+            let hooks = toml_hooks::our_hooks(&root);
+            let hooks = hooks.into_iter().map(|it| hook_command(it.event, it.hook, it.call));
+            FoundEntries { hooks: hooks.collect(), ..FoundEntries::default() }
         }
         SettingsContent::Servers(known) => {
             let root = parsed(known.dialect)?;
@@ -170,7 +176,16 @@ fn find_entries(slot: &SettingsFile, text: &str) -> std::result::Result<FoundEnt
         }
         SettingsContent::Extension => {
             let call = program_in_extension(text).map(|program| {
-                RecoupCall::plain(program, ["hook", "--client", "pi"].map(str::to_owned).to_vec())
+                RecoupCall::plain(
+                    program,
+                    slot.client
+                        .spec()
+                        .hooks
+                        .iter()
+                        .flat_map(|it| it.args)
+                        .map(|it| (*it).to_owned())
+                        .collect(),
+                )
             });
             let hook = |call| HookCommand {
                 event: None,
@@ -184,22 +199,29 @@ fn find_entries(slot: &SettingsFile, text: &str) -> std::result::Result<FoundEnt
     })
 }
 
+fn hook_command(event: String, hook: &Value, call: RecoupCall) -> HookCommand {
+    HookCommand {
+        event: Some(event),
+        limit: group_limit(hook).map(str::to_owned),
+        in_background: hook.get("async") == Some(&Value::Bool(true)),
+        timeout: hook.get("timeout").and_then(Value::as_u64),
+        call,
+    }
+}
+
 fn find_hooks(hooks: Option<&Value>) -> FoundEntries {
-    let command = |(event, it): (&str, hooked::PlacedHook<'_>)| HookCommand {
-        event: Some(event.to_owned()),
+    let command = |(event, it): (&str, clients::PlacedHook<'_>)| HookCommand {
         limit: it.limit.map(str::to_owned),
-        in_background: it.hook.get("async") == Some(&Value::Bool(true)),
-        timeout: it.hook.get("timeout").and_then(Value::as_u64),
-        call: it.call,
+        ..hook_command(event.to_owned(), it.hook, it.call)
     };
-    let hooks = hooks.into_iter().flat_map(hooked::hooks_at_events).map(command).collect();
+    let hooks = hooks.into_iter().flat_map(clients::hooks_at_events).map(command).collect();
     FoundEntries { hooks, ..FoundEntries::default() }
 }
 
 fn find_servers(servers: Option<&Value>) -> FoundEntries {
     let all = servers.and_then(Value::as_object).into_iter().flatten();
     let ours = |entry: &Value| {
-        let call = hooked::call_in_server(entry)?;
+        let call = clients::call_in_server(entry)?;
         Some(InstalledServer { call, off: proxied::is_switched_off(entry) })
     };
     let behind_proxy = proxied::proxied_servers(servers).into_iter();

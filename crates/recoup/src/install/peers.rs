@@ -92,7 +92,7 @@ pub(crate) fn remove_peers(json: &mut JsonFile, peers: &[&PeerEntry]) {
     for peer in peers.iter().rev() {
         match &peer.place {
             PeerPlace::Hook(event, spot) => {
-                hooks::remove_hooks(json, event, &[*spot], EmptiedContainers::Any);
+                hooks::remove_hooks(json, &["hooks"], event, &[*spot], EmptiedContainers::Any);
             }
             PeerPlace::Server(name) => {
                 let path: [JsonPathStep; 2] = ["mcpServers".into(), name.as_str().into()];

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::version::ClientVersion;
-use crate::config::{ClientDirs, env};
+use crate::clients::{AgentClient, ClientDirs, ClientVersion};
+use crate::config::env;
 
 /// File name by which our entries are recognised.
 const PROGRAM_NAME: &str = "recoup";
@@ -24,20 +24,11 @@ const TEMPORARY_PATHS: [(&[&str], &str); 6] = [
 /// Directories of the user, the clients and the project.
 #[derive(Debug, Clone)]
 pub(crate) struct InstallPaths {
-    /// The user's home.
-    pub(crate) home: PathBuf,
+    /// Directories of the user and of the clients.
+    pub(crate) dirs: ClientDirs,
     /// Our own directory.
     pub(crate) own: PathBuf,
-    /// Directory for settings of programs: `~/.config`, or `XDG_CONFIG_HOME`.
-    pub(crate) config: PathBuf,
-    /// `~/.claude`, or `CLAUDE_CONFIG_DIR`.
-    pub(crate) claude: PathBuf,
-    /// Claude Code's other file, beside its directory or, if that was moved, inside.
-    pub(crate) claude_json: PathBuf,
-    /// `~/.codex`, or `CODEX_HOME`.
-    pub(crate) codex: PathBuf,
-    /// `~/.pi/agent`, or `PI_CODING_AGENT_DIR`.
-    pub(crate) pi: PathBuf,
+    /// The project's root.
     pub(crate) root: PathBuf,
     /// The search path for programs.
     pub(crate) search: Option<OsString>,
@@ -47,21 +38,14 @@ pub(crate) struct InstallPaths {
 
 impl InstallPaths {
     /// Paths of an installation into a project, with our own directory in `own`.
-    pub(crate) fn new(dirs: &ClientDirs, own: &Path, root: &Path) -> Self {
-        let home = dirs.home().to_owned();
-        let moved = |dir: &Option<PathBuf>, usual| dir.clone().unwrap_or_else(|| home.join(usual));
-        Self {
-            own: own.to_owned(),
-            config: env::config_home().unwrap_or_else(|| home.join(".config")),
-            claude: moved(&dirs.claude, ".claude"),
-            claude_json: dirs.claude.as_ref().unwrap_or(&home).join(".claude.json"),
-            codex: moved(&dirs.codex, ".codex"),
-            pi: moved(&dirs.pi, ".pi/agent"),
-            root: root.to_owned(),
-            search: env::search_path(),
-            claude_version: None,
-            home,
-        }
+    pub(crate) fn new(dirs: ClientDirs, own: &Path, root: &Path) -> Self {
+        let (own, root) = (own.to_owned(), root.to_owned());
+        Self { dirs, own, root, search: env::search_path(), claude_version: None }
+    }
+
+    /// Claude Code's file that is the user's, also for its servers in a single project.
+    pub(crate) fn claude_json(&self) -> PathBuf {
+        self.dirs.home_or_moved(AgentClient::ClaudeCode).join(".claude.json")
     }
 
     /// Finds a program on the search path.
@@ -87,16 +71,16 @@ impl InstallPaths {
 
     /// True if a path is in the project, and the project does not contain the user's home.
     pub(crate) fn is_in_project(&self, path: &Path) -> bool {
-        path.starts_with(&self.root) && !self.home.starts_with(&self.root)
+        path.starts_with(&self.root) && !self.dirs.home.starts_with(&self.root)
     }
 
     /// A path as people write it: `~/.claude/settings.json`, `.mcp.json` in the project.
     pub(crate) fn display_path(&self, path: &Path) -> String {
         let in_project = path.strip_prefix(&self.root).ok();
-        if let Some(rest) = in_project.filter(|_| !self.home.starts_with(&self.root)) {
+        if let Some(rest) = in_project.filter(|_| !self.dirs.home.starts_with(&self.root)) {
             return rest.display().to_string();
         }
-        match path.strip_prefix(&self.home) {
+        match path.strip_prefix(&self.dirs.home) {
             Ok(rest) => format!("~/{}", rest.display()),
             Err(_) => path.display().to_string(),
         }
@@ -104,7 +88,7 @@ impl InstallPaths {
 
     /// Abbreviates the home directory in an error message.
     pub(crate) fn shorten_paths(&self, error: Error) -> Error {
-        let (said, home) = (format!(" {error}"), self.home.display());
+        let (said, home) = (format!(" {error}"), self.dirs.home.display());
         let shown = said.replace(&format!(" {home}/"), " ~/");
         if shown == said { error } else { Error::new(error.kind(), &shown[1..]) }
     }

@@ -6,16 +6,16 @@ use recoup_core::{Error, ErrorKind, Result};
 use super::change::{
     FileChange, InstallTarget, InstalledContent, demand_inside, ensure_no_link, read,
 };
-use super::client::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
 use super::edit::{JsonDialect, JsonFile, SettingsSyntaxError, toml};
 use super::entries::servers::ServerCommand;
 use super::entries::{
     EditSummary, ROOT, config_toml, extension_with_program, hooks, program_in_extension, servers,
-    with_exclude_line,
+    toml_hooks, with_exclude_line,
 };
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::peers::{self, PeerEntry};
 use super::places::InstallPaths;
+use crate::clients::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
 
 /// Requested installation.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +98,7 @@ impl InstallPlan {
         let edited = match &slot.holds {
             SettingsContent::Hooks(wanted) => {
                 let elsewhere = custom_events_elsewhere(self.client, wish);
-                self.edit_json(&mut change, JsonDialect::Strict, wish, |json| {
+                self.edit_json(&mut change, wanted.dialect, wish, |json| {
                     hooks::put(json, wanted, program, &elsewhere)
                 })
             }
@@ -107,7 +107,12 @@ impl InstallPlan {
                     servers::put(json, all, &start)
                 })
             }
-            SettingsContent::TomlServers => put_in_toml(&mut change, &start),
+            SettingsContent::TomlServers => {
+                put_in_toml(&mut change, |text| config_toml::put(text, &start, start.with_hooks))
+            }
+            SettingsContent::TomlHooks(wanted) => {
+                put_in_toml(&mut change, |text| toml_hooks::put(text, wanted, program))
+            }
             SettingsContent::Extension => put_extension(&mut change, program),
         };
         edited.map_err(|fault| {
@@ -194,7 +199,7 @@ impl InstallPlan {
             let events = unknown.join(", ");
             self.notes.push(format!("version {version} does not support {events}: left out"));
         }
-        if !self.client.knows_args(places) {
+        if self.client.lacks_args(places) {
             self.notes.push(format!(
                 "version {version} does not support `args`: each hook is written as a shell \
                  command; run `recoup init` again after an update"
@@ -204,23 +209,20 @@ impl InstallPlan {
 
     fn advise(&mut self) {
         if self.hooks_off {
-            let (said, place) = match self.client {
-                AgentClient::Codex => ("`hooks = false` under [features]", "its config.toml"),
-                _ => ("`disableAllHooks`", "its settings"),
-            };
-            self.notes.push(format!(
-                "{said} in {place}: no hook runs, and only the server gives the rules; once that \
-                 is removed, run `recoup init` again"
-            ));
+            let switch = self.client.spec().hooks.as_ref().and_then(|hooks| hooks.off_switch);
+            self.notes.extend(switch.map(|it| {
+                format!(
+                    "{} in {}: no hook runs, and only the server gives the rules; once that is \
+                     removed, run `recoup init` again",
+                    it.setting, it.place
+                )
+            }));
         }
         if !self.has_changes() {
             return;
         }
-        if self.client == AgentClient::Codex && !self.hooks_off {
-            self.notes.push("it asks once whether new hooks may run: allow them there".to_owned());
-        }
-        if self.client == AgentClient::Gemini {
-            self.notes.push("it starts servers only in folders that you trust there".to_owned());
+        if !self.hooks_off {
+            self.notes.extend(self.client.spec().advice.map(str::to_owned));
         }
         let shared = self.changes.iter().any(|change| {
             change.has_effect() && change.party.as_ref().is_some_and(|party| party.root.is_some())
@@ -243,10 +245,10 @@ fn custom_events_elsewhere(client: AgentClient, wish: &InstallRequest<'_>) -> Ve
 
 fn put_in_toml(
     change: &mut FileChange,
-    start: &ServerCommand<'_>,
+    put: impl FnOnce(&str) -> Result<(String, EditSummary), SettingsSyntaxError>,
 ) -> Result<(), SettingsSyntaxError> {
     let (bom, text) = toml::split_text(change.before.as_deref().unwrap_or_default())?;
-    let (after, done) = config_toml::put(text, start, start.with_hooks)?;
+    let (after, done) = put(text)?;
     change.done = done;
     if after != text {
         change.after = Some(format!("{bom}{after}").into_bytes());

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::hooked;
+use crate::clients;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::Value;
@@ -16,11 +16,10 @@ use super::change::{
     FileChange, InstallTarget, InstalledContent, describe_link_out, is_not_linked, read,
     resolve_links,
 };
-use super::client::{AgentClient, InstallLevel};
 use super::edit::{JsonDialect, JsonFile, SettingsSyntaxError, toml};
 use super::entries::{
     EditSummary, EmptiedContainers, ROOT, config_toml, extension_with_program, hooks,
-    program_in_extension, proxied, servers, without_exclude_line,
+    program_in_extension, proxied, servers, toml_hooks, without_exclude_line,
 };
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::peers;
@@ -29,6 +28,7 @@ use super::receipt::{InstallReceipt, OriginalState, ReceiptEntry};
 use super::server_starts::{ServerStartChange, servers_in};
 use super::server_ttls::{ServerTtlRecord, TtlRemoval};
 use super::wrap::ServerFile;
+use crate::clients::{AgentClient, InstallLevel};
 
 /// Requested removal.
 #[derive(Debug, Clone, Default)]
@@ -205,7 +205,7 @@ impl UndoPlan {
             let party = InstallTarget::of(AgentClient::ClaudeCode, InstallLevel::Project, &places);
             let slots =
                 AgentClient::ClaudeCode.settings_files(InstallLevel::Project, &places).into_iter();
-            for slot in slots.filter(|slot| slot.path == places.claude_json) {
+            for slot in slots.filter(|slot| slot.path == places.claude_json()) {
                 if !wanted.only_proxies {
                     add(&slot.path, InstalledContent::from(&slot.holds), &party);
                 }
@@ -402,13 +402,13 @@ fn scopes(
 /// Returns the projects with our server in Claude Code's own file, as `claude mcp add` puts it
 /// there. An unreadable file is reported elsewhere.
 fn projects_with_local_server(places: &InstallPaths) -> Vec<PathBuf> {
-    let text = read(&places.claude_json).ok().flatten().unwrap_or_default();
+    let text = read(&places.claude_json()).ok().flatten().unwrap_or_default();
     let known: Value = serde_json::from_slice(&text).unwrap_or_default();
     let projects = known.get("projects").and_then(Value::as_object).into_iter().flatten();
     let has_ours = |project: &Value| {
         let servers = project.get("mcpServers").and_then(Value::as_object);
         let is_ours = |it: &Value| {
-            hooked::call_in_server(it).is_some() || hooked::proxy_in_server(it).is_some()
+            clients::call_in_server(it).is_some() || clients::proxy_in_server(it).is_some()
         };
         servers.is_some_and(|all| all.values().any(is_ours))
     };
@@ -427,14 +427,20 @@ fn remove_ours(
     let emptied =
         noted.map_or(EmptiedContainers::Any, |entry| EmptiedContainers::Made(&entry.created));
     match held {
-        InstalledContent::Hooks => {
-            remove_from_json(text, JsonDialect::Strict, known, |json| hooks::remove(json, emptied))
+        InstalledContent::Hooks => remove_from_json(text, JsonDialect::Strict, known, |json| {
+            hooks::remove(json, &["hooks"], emptied)
+        }),
+        InstalledContent::HooksAt { at, comments } => {
+            let at: Vec<&str> = at.iter().map(String::as_str).collect();
+            let dialect = JsonDialect::with_comments(*comments);
+            remove_from_json(text, dialect, known, |json| hooks::remove(json, &at, emptied))
         }
         InstalledContent::Servers { at, comments } => {
             let all = InstalledContent::server_layout(at, *comments);
             remove_from_json(text, all.dialect, known, |json| servers::remove(json, &all, emptied))
         }
-        InstalledContent::TomlServers => remove_from_toml(text, entry),
+        InstalledContent::TomlServers => remove_from_toml(text, entry, config_toml::remove),
+        InstalledContent::TomlHooks => remove_from_toml(text, entry, toml_hooks::remove),
         InstalledContent::ProxiedServers { at, comments } => {
             let dialect = InstalledContent::server_layout(at, *comments).dialect;
             remove_from_json(text, dialect, known, |json| {
@@ -485,12 +491,16 @@ fn remove_from_json(
 fn remove_from_toml(
     bytes: &[u8],
     entry: Option<&ReceiptEntry>,
+    remove: impl FnOnce(
+        &str,
+        EmptiedContainers<'_>,
+    ) -> Result<(String, EditSummary), SettingsSyntaxError>,
 ) -> Result<RemovalResult, SettingsSyntaxError> {
     let (bom, text) = toml::split_text(bytes)?;
     // Who created the table of servers is known even if calls of ours were there before.
     let emptied =
         entry.map_or(EmptiedContainers::Any, |entry| EmptiedContainers::Made(&entry.created));
-    let (left, done) = config_toml::remove(text, emptied)?;
+    let (left, done) = remove(text, emptied)?;
     let made = entry.is_some_and(|entry| entry.before == OriginalState::Absent);
     let gone = made && left.trim().is_empty() && !done.said.is_empty();
     Ok(RemovalResult { text: (!gone).then(|| format!("{bom}{left}").into_bytes()), done })

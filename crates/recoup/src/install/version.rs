@@ -1,6 +1,5 @@
 //! Detection of a client's installed version, which decides what its settings may contain.
 
-use std::fmt;
 use std::io::{Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,6 +9,7 @@ use std::time::Duration;
 use recoup_core::base::clock::Deadline;
 
 use super::places::{InstallPaths, is_program};
+use crate::clients::{AgentClient, ClientVersion};
 
 /// Longer than a Node.js client takes on a busy machine.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
@@ -17,33 +17,14 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Limit of the output.
 const MAX_OUTPUT_BYTES: u64 = 1 << 10;
 
-/// A client's version, such as 2.1.139.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ClientVersion(pub(crate) u32, pub(crate) u32, pub(crate) u32);
-
-impl ClientVersion {
-    /// Parses the first word of a client's output: `2.1.139 (Claude Code)`.
-    fn parse(said: &str) -> Option<Self> {
-        let numbers: Result<Vec<u32>, _> =
-            said.split_whitespace().next()?.split('.').map(str::parse).collect();
-        match numbers.ok()?[..] {
-            [major, minor, patch] => Some(Self(major, minor, patch)),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for ClientVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.0, self.1, self.2)
-    }
-}
-
 /// Runs the installed Claude Code for its version; none if it is not found, or prints none.
 pub(crate) fn ask_claude_code(places: &InstallPaths) -> Option<ClientVersion> {
     let search = places.search_outside_project();
     // Usual installation directories, which are not always on the PATH.
-    let usual = [places.claude.join("local"), places.home.join(".local/bin")];
+    let usual = [
+        places.dirs.of(AgentClient::ClaudeCode).join("local"),
+        places.dirs.home.join(".local/bin"),
+    ];
     let mut programs = search.iter().chain(&usual).map(|dir| dir.join("claude"));
     let program = programs.find(|path| is_program(path) && !places.is_in_project(path))?;
     ClientVersion::parse(&printed_version(&program, &search, places)?)
@@ -60,7 +41,7 @@ fn printed_version(program: &Path, search: &[PathBuf], places: &InstallPaths) ->
         .env_clear()
         .env("PATH", std::env::join_paths(search).ok()?)
         // Version managers find the program from there.
-        .env("HOME", &places.home)
+        .env("HOME", &places.dirs.home)
         .env("CLAUDE_CONFIG_DIR", dir.path())
         .env("DISABLE_AUTOUPDATER", "1")
         .current_dir(dir.path())
@@ -84,19 +65,4 @@ fn printed_version(program: &Path, search: &[PathBuf], places: &InstallPaths) ->
     said.rewind().ok()?;
     said.take(MAX_OUTPUT_BYTES).read_to_string(&mut text).ok()?;
     status.success().then_some(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_is_the_first_word() {
-        let parse = ClientVersion::parse;
-        assert_eq!(parse("2.1.139 (Claude Code)\n"), Some(ClientVersion(2, 1, 139)));
-        assert!(parse("2.1.139 (Claude Code)") > parse("2.1.99 (Claude Code)"));
-        for none in ["", "claude 2.1.139", "2.1", "2.1.139.1", "2.1.x", "v2.1.139", "2.1.-1"] {
-            assert_eq!(parse(none), None, "{none}");
-        }
-    }
 }

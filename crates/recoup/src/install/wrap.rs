@@ -6,12 +6,12 @@ use std::path::Path;
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::change::{FileChange, InstallTarget, InstalledContent, demand_inside, resolve_links};
-use super::client::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
 use super::edit::{JsonFile, SettingsSyntaxError, toml};
 use super::entries::proxied::{self, ProxyChoice, ProxyOutcome};
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::places::InstallPaths;
 use super::server_starts::ServerStartChange;
+use crate::clients::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
 
 /// A file with MCP servers, and the target that it is for.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ pub(crate) fn named_server_files(path: &Path, places: &InstallPaths) -> Result<V
         all.filter(|it| resolve_links(&it.file.path) == real).collect::<Vec<_>>()
     };
     let mut found = files_at(InstallLevel::User, places);
-    if found.is_empty() || real == resolve_links(&places.claude_json) {
+    if found.is_empty() || real == resolve_links(&places.claude_json()) {
         found.extend(files_at(InstallLevel::Project, places));
     }
     let mut roots = path.ancestors().skip(1);
@@ -177,7 +177,7 @@ fn wrap_servers(
             let (text, outcome) = proxied::wrap_toml(text, choice)?;
             Ok((format!("{bom}{text}").into_bytes(), outcome))
         }
-        SettingsContent::Hooks(_) | SettingsContent::Extension => {
+        SettingsContent::Hooks(_) | SettingsContent::TomlHooks(_) | SettingsContent::Extension => {
             Ok((before.unwrap_or_default().to_vec(), ProxyOutcome::default()))
         }
     }

@@ -8,8 +8,8 @@ use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
+use recoup_core::memory::Note;
 use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock, StaleCheck};
-use recoup_core::memory::{HookClient, Note};
 use serde::Deserialize;
 
 use super::change::MirrorFile;
@@ -19,7 +19,7 @@ use super::{
     ClaudeMirror, INDEX, LARGEST_FILE, MirrorPermission, PREFIX, RuleFile, SkillFile, build_skills,
     claude, rule_files, splice_index,
 };
-use crate::hooked::{ClientPlaces, has_our_hooks};
+use crate::clients::{AgentClient, ClientDirs, ClientPlaces, has_our_hooks};
 
 /// The skill itself.
 pub(super) const SKILL: &str = "SKILL.md";
@@ -51,8 +51,10 @@ pub(super) fn wanted_rule_files(
         ));
     }
     let mut rules = mirror.notes_for(place, permission)?;
-    let places = ClientPlaces { claude_dir: Some(claude), ..ClientPlaces::new(mirror.user, root) };
-    if has_our_hooks(HookClient::ClaudeCode, &places) {
+    let dirs =
+        ClientDirs::below(mirror.user).with_moved(AgentClient::ClaudeCode, claude.to_owned());
+    let places = ClientPlaces { dirs: &dirs, root, cwd: None };
+    if has_our_hooks(AgentClient::ClaudeCode, &places) {
         let given = rules_given_at_start(mirror, place)?;
         rules.retain(|note| !given.contains(&note.text));
         if rules.is_empty() {

@@ -4,8 +4,10 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use recoup::hooked;
-use recoup::hooked::{ClientPlaces, clients_of_command, has_our_hooks, hooks_disabled_by};
+use recoup::clients;
+use recoup::clients::{
+    AgentClient, ClientDirs, ClientPlaces, clients_of_command, has_our_hooks, hooks_disabled_by,
+};
 use recoup_core::memory::HookClient;
 use serde_json::json;
 
@@ -25,9 +27,10 @@ impl Scene {
         self
     }
 
-    fn has(&self, client: HookClient) -> bool {
+    fn has(&self, client: AgentClient) -> bool {
         let (home, root) = (self.dir.path().join("home"), self.dir.path().join("project"));
-        has_our_hooks(client, &ClientPlaces::new(&home, &root))
+        let dirs = ClientDirs::below(&home);
+        has_our_hooks(client, &ClientPlaces { dirs: &dirs, root: &root, cwd: None })
     }
 }
 
@@ -66,10 +69,10 @@ fn each_settings_file_of_claude_code_counts() {
         "project/.claude/settings.local.json",
     ] {
         let scene = Scene::new().with(path, string_form("recoup hook"));
-        assert!(scene.has(HookClient::ClaudeCode), "{path}");
-        assert!(!scene.has(HookClient::Codex), "{path}");
+        assert!(scene.has(AgentClient::ClaudeCode), "{path}");
+        assert!(!scene.has(AgentClient::Codex), "{path}");
     }
-    assert!(!Scene::new().has(HookClient::ClaudeCode));
+    assert!(!Scene::new().has(AgentClient::ClaudeCode));
 }
 
 #[test]
@@ -82,7 +85,7 @@ fn commands_for_a_shell_that_call_us() {
         "  recoup   hook  ",
     ] {
         let scene = Scene::new().with("home/.claude/settings.json", string_form(command));
-        assert!(scene.has(HookClient::ClaudeCode), "{command}");
+        assert!(scene.has(AgentClient::ClaudeCode), "{command}");
     }
 }
 
@@ -94,7 +97,7 @@ fn commands_for_a_shell_that_do_not() {
         "echo \"a; recoup hook\"", "'unclosed recoup hook",
     ] {
         let scene = Scene::new().with("home/.claude/settings.json", string_form(command));
-        assert!(!scene.has(HookClient::ClaudeCode), "{command}");
+        assert!(!scene.has(AgentClient::ClaudeCode), "{command}");
     }
 }
 
@@ -111,7 +114,7 @@ fn the_exec_form_needs_no_shell() {
         (r#"{"type":"command","command":7}"#, false),
     ] {
         let scene = Scene::new().with("project/.claude/settings.json", hook(json));
-        assert_eq!(scene.has(HookClient::ClaudeCode), ours, "{json}");
+        assert_eq!(scene.has(AgentClient::ClaudeCode), ours, "{json}");
     }
 }
 
@@ -120,11 +123,11 @@ fn whoever_switches_all_hooks_off_has_none() {
     let off = r#"{"disableAllHooks": true}"#;
     let on = r#"{"disableAllHooks": false}"#;
     let user = || Scene::new().with("home/.claude/settings.json", string_form("recoup hook"));
-    assert!(!user().with("project/.claude/settings.json", off).has(HookClient::ClaudeCode));
+    assert!(!user().with("project/.claude/settings.json", off).has(AgentClient::ClaudeCode));
     let both = user()
         .with("project/.claude/settings.json", off)
         .with("project/.claude/settings.local.json", on);
-    assert!(both.has(HookClient::ClaudeCode));
+    assert!(both.has(AgentClient::ClaudeCode));
 }
 
 /// One answer for whoever asks: which file switches them off, and for whom.
@@ -132,31 +135,31 @@ fn whoever_switches_all_hooks_off_has_none() {
 fn the_strongest_file_that_says_so_switches_hooks_off() {
     let off = r#"{"disableAllHooks": true}"#;
     let on = r#"{"disableAllHooks": false}"#;
-    let by = |scene: &Scene, client, dir: &str, in_project: bool| {
-        let (user, root) =
-            (scene.dir.path().join("home").join(dir), scene.dir.path().join("project"));
-        let path = hooks_disabled_by(client, &user, in_project.then_some(&*root))?;
+    let by = |scene: &Scene, client, in_project: bool| {
+        let (home, root) = (scene.dir.path().join("home"), scene.dir.path().join("project"));
+        let dirs = ClientDirs::below(&home);
+        let path = hooks_disabled_by(client, &dirs, in_project.then_some(&*root))?;
         Some(path.strip_prefix(scene.dir.path()).unwrap().display().to_string())
     };
     let scene = Scene::new().with("home/.claude/settings.json", off);
     let user = Some("home/.claude/settings.json".to_owned());
-    assert_eq!(by(&scene, HookClient::ClaudeCode, ".claude", false), user);
-    assert_eq!(by(&scene, HookClient::ClaudeCode, ".claude", true), user);
+    assert_eq!(by(&scene, AgentClient::ClaudeCode, false), user);
+    assert_eq!(by(&scene, AgentClient::ClaudeCode, true), user);
     let scene = scene.with("project/.claude/settings.json", on);
-    assert_eq!(by(&scene, HookClient::ClaudeCode, ".claude", false), user, "elsewhere it is off");
-    assert_eq!(by(&scene, HookClient::ClaudeCode, ".claude", true), None);
+    assert_eq!(by(&scene, AgentClient::ClaudeCode, false), user, "elsewhere it is off");
+    assert_eq!(by(&scene, AgentClient::ClaudeCode, true), None);
     let scene = scene.with("project/.claude/settings.local.json", off);
     let local = Some("project/.claude/settings.local.json".to_owned());
-    assert_eq!(by(&scene, HookClient::ClaudeCode, ".claude", true), local);
+    assert_eq!(by(&scene, AgentClient::ClaudeCode, true), local);
 
     let codex = Some("home/.codex/config.toml".to_owned());
     for switch in ["hooks = false", "codex_hooks = false", "hooks = false\ncodex_hooks = true"] {
         let text = format!("[features]\n{switch}\n");
         let scene = Scene::new().with("home/.codex/config.toml", text);
-        assert_eq!(by(&scene, HookClient::Codex, ".codex", true), codex, "{switch}");
+        assert_eq!(by(&scene, AgentClient::Codex, true), codex, "{switch}");
         let scene = scene.with("project/.codex/config.toml", "features.hooks = true\n");
-        assert_eq!(by(&scene, HookClient::Codex, ".codex", true), None, "{switch}");
-        assert_eq!(by(&scene, HookClient::Codex, ".codex", false), codex, "{switch}");
+        assert_eq!(by(&scene, AgentClient::Codex, true), None, "{switch}");
+        assert_eq!(by(&scene, AgentClient::Codex, false), codex, "{switch}");
     }
 }
 
@@ -167,7 +170,7 @@ fn a_call_of_ours_is_known_whatever_starts_it() {
         if let Some(args) = args {
             hook["args"] = json!(args);
         }
-        hooked::call_in_hook(&hook)
+        clients::call_in_hook(&hook)
     };
     for (call, started, wrapped) in [
         (hook("/x/recoup hook --client codex", None), "/x/recoup", false),
@@ -179,20 +182,20 @@ fn a_call_of_ours_is_known_whatever_starts_it() {
         (hook("npx", Some(&["-y", "recoup", "hook"])), "npx", true),
         (hook("/usr/bin/env A=1 timeout 5 recoup hook", None), "/usr/bin/env", true),
         (hook("sh", Some(&["-c", "cd /x; exec recoup hook"])), "sh", true),
-        (hooked::call_in_notify(&json!({"notify": ["recoup", "hook"]})), "recoup", false),
+        (clients::call_in_notify(&json!({"notify": ["recoup", "hook"]})), "recoup", false),
         (
-            hooked::call_in_notify(&json!({"notify": ["sh", "-c", "recoup hook \"$1\""]})),
+            clients::call_in_notify(&json!({"notify": ["sh", "-c", "recoup hook \"$1\""]})),
             "sh",
             true,
         ),
         (
-            hooked::call_in_server(&json!({"command": "recoup", "args": ["mcp", "--x"]})),
+            clients::call_in_server(&json!({"command": "recoup", "args": ["mcp", "--x"]})),
             "recoup",
             false,
         ),
-        (hooked::call_in_server(&json!({"command": ["/x/recoup", "mcp"]})), "/x/recoup", false),
+        (clients::call_in_server(&json!({"command": ["/x/recoup", "mcp"]})), "/x/recoup", false),
         (
-            hooked::call_in_server(&json!({"command": "npx", "args": ["-y", "recoup", "mcp"]})),
+            clients::call_in_server(&json!({"command": "npx", "args": ["-y", "recoup", "mcp"]})),
             "npx",
             true,
         ),
@@ -201,10 +204,10 @@ fn a_call_of_ours_is_known_whatever_starts_it() {
         assert_eq!((call.started(), call.wrapped), (started, wrapped), "{call:?}");
     }
     for other in [
-        hooked::call_in_notify(&json!({"notify": ["notify-send", "recoup", "hook"]})),
-        hooked::call_in_notify(&json!({"notify": "recoup hook"})),
-        hooked::call_in_server(&json!({"command": "docker", "args": ["run", "recoup", "mcp"]})),
-        hooked::call_in_server(&json!({"url": "https://recoup.example/mcp"})),
+        clients::call_in_notify(&json!({"notify": ["notify-send", "recoup", "hook"]})),
+        clients::call_in_notify(&json!({"notify": "recoup hook"})),
+        clients::call_in_server(&json!({"command": "docker", "args": ["run", "recoup", "mcp"]})),
+        clients::call_in_server(&json!({"url": "https://recoup.example/mcp"})),
         hook("npx", Some(&["recoup", "mcp"])),
     ] {
         assert_eq!(other, None);
@@ -219,18 +222,19 @@ fn a_moved_directory_takes_the_place_of_the_usual_one() {
     let home = scene.dir.path().join("home");
     let root = scene.dir.path().join("project");
     let moved = scene.dir.path().join("moved");
-    let places = ClientPlaces { claude_dir: Some(&moved), ..ClientPlaces::new(&home, &root) };
-    assert!(!has_our_hooks(HookClient::ClaudeCode, &places));
+    let dirs = ClientDirs::below(&home).with_moved(AgentClient::ClaudeCode, moved.clone());
+    let places = ClientPlaces { dirs: &dirs, root: &root, cwd: None };
+    assert!(!has_our_hooks(AgentClient::ClaudeCode, &places));
     fs::write(moved.join("settings.json"), string_form("recoup hook")).unwrap();
-    assert!(has_our_hooks(HookClient::ClaudeCode, &places));
+    assert!(has_our_hooks(AgentClient::ClaudeCode, &places));
 }
 
 #[test]
 fn codex_has_a_file_for_its_hooks() {
     for path in ["home/.codex/hooks.json", "project/.codex/hooks.json"] {
         let scene = Scene::new().with(path, string_form("recoup hook"));
-        assert!(scene.has(HookClient::Codex), "{path}");
-        assert!(!scene.has(HookClient::ClaudeCode), "{path}");
+        assert!(scene.has(AgentClient::Codex), "{path}");
+        assert!(!scene.has(AgentClient::ClaudeCode), "{path}");
     }
 }
 
@@ -251,13 +255,13 @@ fn codex_has_hooks_among_its_settings_too() {
     ] {
         for path in ["home/.codex/config.toml", "project/.codex/config.toml"] {
             let scene = Scene::new().with(path, tables(command));
-            assert_eq!(scene.has(HookClient::Codex), ours, "{path} {command}");
-            assert!(!scene.has(HookClient::ClaudeCode), "{path}");
+            assert_eq!(scene.has(AgentClient::Codex), ours, "{path} {command}");
+            assert!(!scene.has(AgentClient::ClaudeCode), "{path}");
         }
     }
     let inline =
         r#"hooks = { Stop = [{ hooks = [{ type = "command", command = "recoup hook" }] }] }"#;
-    assert!(Scene::new().with("home/.codex/config.toml", inline).has(HookClient::Codex));
+    assert!(Scene::new().with("home/.codex/config.toml", inline).has(AgentClient::Codex));
 }
 
 #[test]
@@ -275,9 +279,9 @@ fn what_is_broken_in_codex_says_no_and_hides_nothing_else() {
     ];
     for content in contents {
         let scene = Scene::new().with("home/.codex/config.toml", content);
-        assert!(!scene.has(HookClient::Codex));
+        assert!(!scene.has(AgentClient::Codex));
         let scene = scene.with("home/.codex/hooks.json", string_form("recoup hook"));
-        assert!(scene.has(HookClient::Codex));
+        assert!(scene.has(AgentClient::Codex));
     }
 }
 
@@ -289,11 +293,11 @@ fn pi_has_extensions() {
         "home/.pi/agent/extensions/recoup.ts", "home/.pi/agent/extensions/memory.js",
         "project/.pi/extensions/recoup.ts", "project/.pi/extensions/recoup/index.ts",
     ] {
-        assert!(Scene::new().with(path, EXTENSION).has(HookClient::Pi), "{path}");
+        assert!(Scene::new().with(path, EXTENSION).has(AgentClient::Pi), "{path}");
         for other in ["// nothing yet", "the recoups of hooks", "recoup memory", "a hook", "\0"] {
-            assert!(!Scene::new().with(path, other).has(HookClient::Pi), "{path} {other}");
+            assert!(!Scene::new().with(path, other).has(AgentClient::Pi), "{path} {other}");
         }
-        assert!(!Scene::new().with(path, EXTENSION).has(HookClient::ClaudeCode), "{path}");
+        assert!(!Scene::new().with(path, EXTENSION).has(AgentClient::ClaudeCode), "{path}");
     }
     for path in [
         "home/.pi/agent/extensions/README.md",
@@ -301,7 +305,7 @@ fn pi_has_extensions() {
         "home/.pi/agent/recoup.ts",
         "home/.pi/extensions/recoup.ts",
     ] {
-        assert!(!Scene::new().with(path, EXTENSION).has(HookClient::Pi), "{path}");
+        assert!(!Scene::new().with(path, EXTENSION).has(AgentClient::Pi), "{path}");
     }
 }
 
@@ -310,12 +314,12 @@ fn pi_has_extensions() {
 fn an_extension_with_our_line_alone_calls_nobody() {
     let line = "const PROGRAM = process.env.RECOUP_BIN ?? \"recoup\";\n";
     let path = "project/.pi/extensions/recoup.ts";
-    assert!(!Scene::new().with(path, line).has(HookClient::Pi));
-    assert_eq!(hooked::extension_program(line), None);
+    assert!(!Scene::new().with(path, line).has(AgentClient::Pi));
+    assert_eq!(clients::extension_program(line), None);
     let whole = format!("{line}{EXTENSION}");
-    assert!(Scene::new().with(path, &whole).has(HookClient::Pi));
-    assert_eq!(&whole[hooked::extension_program(&whole).unwrap()], "\"recoup\"");
-    assert_eq!(hooked::extension_program(EXTENSION), None, "somebody's own");
+    assert!(Scene::new().with(path, &whole).has(AgentClient::Pi));
+    assert_eq!(&whole[clients::extension_program(&whole).unwrap()], "\"recoup\"");
+    assert_eq!(clients::extension_program(EXTENSION), None, "somebody's own");
 }
 
 #[test]
@@ -328,21 +332,21 @@ fn pi_lists_extensions_in_its_settings() {
         ("project/.pi/settings.json", r#"["../../home/my"]"#),
     ] {
         let scene = Scene::new().with("home/my/tool.ts", EXTENSION);
-        assert!(!scene.has(HookClient::Pi));
+        assert!(!scene.has(AgentClient::Pi));
         let scene = scene.with(settings, format!(r#"{{"extensions": {list}}}"#));
-        assert!(scene.has(HookClient::Pi), "{settings} {list}");
+        assert!(scene.has(AgentClient::Pi), "{settings} {list}");
     }
     for list in ["[]", "3", "[null, 7]", r#"["!~/my/tool.ts"]"#, r#"["~/nowhere"]"#, "["] {
         let scene = Scene::new()
             .with("home/my/tool.ts", EXTENSION)
             .with("home/.pi/agent/settings.json", format!(r#"{{"extensions": {list}}}"#));
-        assert!(!scene.has(HookClient::Pi), "{list}");
+        assert!(!scene.has(AgentClient::Pi), "{list}");
     }
     let package = Scene::new()
         .with("home/my/src/deep/tool.ts", EXTENSION)
         .with("home/my/package.json", r#"{"pi": {"extensions": ["./src/deep/tool.ts", "."]}}"#)
         .with("home/.pi/agent/settings.json", r#"{"extensions": ["~/my"]}"#);
-    assert!(package.has(HookClient::Pi));
+    assert!(package.has(AgentClient::Pi));
 }
 
 #[test]
@@ -351,22 +355,23 @@ fn settings_on_the_way_to_the_root_count() {
     let (home, root) = (scene.dir.path().join("home"), scene.dir.path().join("project"));
     let from = |cwd: &str| {
         let cwd = root.join(cwd);
-        let places = ClientPlaces { cwd: Some(&cwd), ..ClientPlaces::new(&home, &root) };
-        has_our_hooks(HookClient::ClaudeCode, &places)
+        let dirs = ClientDirs::below(&home);
+        let places = ClientPlaces { dirs: &dirs, root: &root, cwd: Some(&cwd) };
+        has_our_hooks(AgentClient::ClaudeCode, &places)
     };
-    assert!(!scene.has(HookClient::ClaudeCode));
+    assert!(!scene.has(AgentClient::ClaudeCode));
     assert!(from("a"));
     assert!(from("a/b/c"));
     assert!(!from("b"));
     assert!(!from(""));
     // Which of them a client reads depends on its version: one that has hooks is enough.
     let scene = scene.with("project/.claude/settings.json", r#"{"disableAllHooks": true}"#);
-    assert!(from("a/b") && !scene.has(HookClient::ClaudeCode));
+    assert!(from("a/b") && !scene.has(AgentClient::ClaudeCode));
 }
 
 #[test]
 fn a_command_is_a_client_behind_wrappers_too() {
-    use HookClient::{ClaudeCode, Codex, Pi};
+    use AgentClient::{ClaudeCode, Codex, Pi};
     let of = |program: &str, words: &[&str]| {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         clients_of_command(Path::new(program), &words)
@@ -400,7 +405,7 @@ fn a_command_is_a_client_behind_wrappers_too() {
 #[test]
 fn what_is_broken_says_no() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let blanks = usize::try_from(hooked::LARGEST).unwrap();
+    let blanks = usize::try_from(clients::LARGEST).unwrap();
     let huge = format!("{}{}", " ".repeat(blanks), string_form("recoup hook"));
     let contents: [&[u8]; 10] = [
         b"",
@@ -416,10 +421,10 @@ fn what_is_broken_says_no() {
     ];
     for content in contents {
         let scene = Scene::new().with("home/.claude/settings.json", content);
-        assert!(!scene.has(HookClient::ClaudeCode));
+        assert!(!scene.has(AgentClient::ClaudeCode));
     }
     let scene = Scene::new().with("home/.claude/settings.json/inside", "x");
-    assert!(!scene.has(HookClient::ClaudeCode), "a directory in its place");
+    assert!(!scene.has(AgentClient::ClaudeCode), "a directory in its place");
 }
 
 #[test]
@@ -432,5 +437,5 @@ fn a_byte_order_mark_and_a_link_do_no_harm() {
         scene.dir.path().join("home/.claude/settings.json"),
     )
     .unwrap();
-    assert!(scene.has(HookClient::ClaudeCode));
+    assert!(scene.has(AgentClient::ClaudeCode));
 }

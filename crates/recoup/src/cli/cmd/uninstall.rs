@@ -87,7 +87,7 @@ impl UninstallArgs {
             .map(|key| key.name.split('.').next().unwrap_or(key.name))
             .chain(["prices", "mcpServers", "restTools", "openapi"])
             .collect();
-        let ground = PurgeTarget { own, user_home: &places.home, words: &words };
+        let ground = PurgeTarget { own, user_home: &places.dirs.home, words: &words };
         let purge = self.purge.then(|| purge::plan_purge(ground)).transpose()?;
         // Before the configuration is deleted.
         let elsewhere = if self.purge { data_outside_home(own) } else { Vec::new() };

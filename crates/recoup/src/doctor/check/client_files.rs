@@ -26,7 +26,9 @@ pub(super) fn find_malformed(
         let slots = of.client.settings_files(of.level, &context.places);
         let slot = slots.iter().find(|slot| slot.path == of.path);
         let role = slot.map(|slot| match slot.holds {
-            SettingsContent::Hooks(_) | SettingsContent::Extension => ClientFileRole::Hooks,
+            SettingsContent::Hooks(_)
+            | SettingsContent::TomlHooks(_)
+            | SettingsContent::Extension => ClientFileRole::Hooks,
             SettingsContent::Servers(_) | SettingsContent::TomlServers => ClientFileRole::Servers,
         });
         if role != Some(kind) || known.contains(&&of.path) {

@@ -235,7 +235,7 @@ fn find_flag_mismatch(
     context: &DoctorContext,
 ) -> Option<DoctorFinding> {
     let has_flag = server.call.args.iter().any(|arg| arg == "--with-hooks");
-    let has_hooks = of.client.as_hook_client().is_some_and(|client| context.has_our_hooks(client))
+    let has_hooks = context.has_our_hooks(of.client)
         && of.client.file_disabling_hooks(of.level, &context.places).is_none();
     let (code, what) = match (has_hooks, has_flag) {
         (true, false) => (

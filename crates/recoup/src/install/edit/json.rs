@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::JsonDialect;
 use super::node::{AdditionStyle, SyntaxItem, SyntaxList, SyntaxNode};
-use super::tree::{self, JsonDialect, JsonText, node_to_json};
+use super::tree::{self, JsonText, node_to_json};
 use super::{NewValue, SettingsSyntaxError, split_bom};
 
 /// A JSON file that is edited.

@@ -10,8 +10,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+pub(crate) use crate::clients::JsonDialect;
 pub(crate) use json::{JsonFile, JsonPathStep};
-pub(crate) use tree::JsonDialect;
 
 const BOM: &str = "\u{feff}";
 

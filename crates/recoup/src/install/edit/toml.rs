@@ -155,6 +155,56 @@ pub(crate) fn without_hooks(
     remove_paths(text, &gone)
 }
 
+/// Removes items of a list at the top level.
+pub(crate) fn remove_list_items(
+    text: &str,
+    list: &str,
+    gone: &[usize],
+) -> Result<String, SettingsSyntaxError> {
+    let is_all = parse(text)?
+        .get(list)
+        .and_then(Item::as_array)
+        .is_some_and(|all| !gone.is_empty() && all.len() == gone.len());
+    let paths = gone.iter().map(|at| owned(&[list, &at.to_string()]));
+    let paths = if is_all { vec![owned(&[list])] } else { paths.collect::<Vec<_>>() };
+    remove_paths(text, &paths)
+}
+
+/// Appends tables to a list of tables at the top level.
+pub(crate) fn append_list_tables(
+    text: &str,
+    list: &str,
+    tables: &[Vec<(&str, Inline)>],
+) -> Result<String, SettingsSyntaxError> {
+    if tables.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let document = parse(text)?;
+    if document.get(list).is_some_and(|list| !list.is_array_of_tables()) {
+        return Err(type_error(text, list, "a list of tables"));
+    }
+    let mut lines = Vec::new();
+    for table in tables {
+        if !lines.is_empty() || !text.trim().is_empty() {
+            lines.push(String::new());
+        }
+        lines.push(format!("[[{}]]", dotted(&[list])));
+        lines.extend(
+            table
+                .iter()
+                .map(|(name, value)| format!("{} = {}", dotted(&[name]), value_text(value))),
+        );
+    }
+    let mut edits = TextEdits::of(text);
+    // The end of the content is before empty lines.
+    let at = match text.trim_end().len() {
+        0 => text.len(),
+        end => line_end(text, end),
+    };
+    edits.insert_lines(at, &lines);
+    Ok(edits.apply())
+}
+
 /// Removes what is at these paths, which are in the order of the text, and leaves every other byte.
 /// A comment above the removed part stays: it may be about something else.
 fn remove_paths(text: &str, gone: &[Vec<String>]) -> Result<String, SettingsSyntaxError> {

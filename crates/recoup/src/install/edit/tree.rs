@@ -1,6 +1,6 @@
 //! Parsing of JSON text into a syntax tree.
 
-use crate::hooked::replace_lone_surrogates;
+use crate::clients::{JsonDialect, replace_lone_surrogates};
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -9,15 +9,6 @@ use serde_json::{Map, Value};
 
 use super::SettingsSyntaxError;
 use super::node::{SyntaxList, SyntaxNode, SyntaxPart};
-
-/// Extensions of JSON that a client accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum JsonDialect {
-    /// None.
-    Strict,
-    /// Comments and trailing commas.
-    Comments,
-}
 
 /// JSON text, split at its value.
 #[derive(Debug, Clone)]

@@ -2,20 +2,17 @@
 //! hand, in `[hooks]` or as `notify`. Beside our `hooks.json` these would report everything twice:
 //! Codex runs the hooks of both files, and `notify` repeats them.
 
-use crate::hooked;
+use crate::clients;
 use serde_json::Value;
 
 use super::hooks::{custom_command_note, list_events};
 use super::proxied::proxied_servers;
 use super::servers::{self, SERVER, ServerCommand, our_servers};
-use super::{EditSummary, EmptiedContainers};
+use super::{EditSummary, EmptiedContainers, LINE_END};
 use crate::install::edit::toml::{self, SERVERS};
 use crate::install::edit::{SettingsSyntaxError, split_bom};
 
 const NOTIFY: &str = "notify";
-
-/// Marks, among the created paths, a line end that was added to the last line.
-const LINE_END: &str = "\n";
 
 /// Ensures that our server is there once, and that no hook runs twice. `notify` stays if no hook
 /// runs (`hooks_run`): then it is all there is.
@@ -80,15 +77,7 @@ pub(crate) fn remove(
         done.said.push(format!("server “{name}”"));
     }
     let (mut left, gone) = without_calls(&left, true, &mut done)?;
-    // If more follows ours, the line end belongs to it.
-    let was_last = text.starts_with(left.trim_end());
-    if was_last
-        && matches!(emptied, EmptiedContainers::Made(_))
-        && emptied.may_remove(&[LINE_END.into()])
-    {
-        let bare = left.strip_suffix('\n').unwrap_or(&left);
-        left.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
-    }
+    emptied.remove_line_end(text, &mut left);
     if !gone.is_empty() {
         done.said.push(format!("hand-written calls: {}", list_events(&gone)));
     }
@@ -99,7 +88,7 @@ pub(crate) fn remove(
 pub(crate) fn custom_hook_events(text: &str) -> Vec<String> {
     // Errors are reported when this file is edited itself.
     let root = toml::parse_to_json(split_bom(text).1).unwrap_or_default();
-    let hooks = root.get("hooks").into_iter().flat_map(hooked::hooks_at_events);
+    let hooks = root.get("hooks").into_iter().flat_map(clients::hooks_at_events);
     let own = hooks.filter(|(_, it)| it.call.wrapped).map(|(event, _)| event.to_owned());
     own.collect()
 }
@@ -113,7 +102,7 @@ fn without_calls(
     let root = toml::parse_to_json(text)?;
     let mut left = text.to_owned();
     let mut gone: Vec<String> = Vec::new();
-    for (event, it) in root.get("hooks").into_iter().flat_map(hooked::hooks_at_events) {
+    for (event, it) in root.get("hooks").into_iter().flat_map(clients::hooks_at_events) {
         done.had_ours = true;
         if it.call.wrapped {
             done.add_note(custom_command_note(&format!("config.toml at {event}"), &it.call));
@@ -122,11 +111,11 @@ fn without_calls(
         }
     }
     if !gone.is_empty() {
-        let is_plain = |hook: &Value| hooked::call_in_hook(hook).is_some_and(|call| !call.wrapped);
+        let is_plain = |hook: &Value| clients::call_in_hook(hook).is_some_and(|call| !call.wrapped);
         left = toml::without_hooks(&left, is_plain)?;
         ensure_parses(text, &left, "hooks")?;
     }
-    match hooked::call_in_notify(&root) {
+    match clients::call_in_notify(&root) {
         Some(call) if call.wrapped => {
             done.had_ours = true;
             done.add_note(custom_command_note("notify in config.toml", &call));

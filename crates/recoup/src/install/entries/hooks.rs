@@ -1,11 +1,13 @@
-//! Hooks: `{"hooks": {EVENT: [{"matcher": …, "hooks": [HOOK…]}…]…}}`.
+//! Hooks: `{EVENT: [{"matcher": …, "hooks": [HOOK…]}…]…}`, in an object of the file or at its top.
 
-use crate::hooked;
-use crate::hooked::{RecoupCall, group_limit};
+use crate::clients;
+use crate::clients::{RecoupCall, group_limit};
 use serde_json::Value;
 
-use super::{EditSummary, EmptiedContainers, ensure_objects, remove_empty, remove_repeatedly};
-use crate::install::client::{HookCommandForm, HookLayout};
+use super::{
+    EditSummary, EmptiedContainers, ensure_objects, names, remove_empty, remove_repeatedly,
+};
+use crate::clients::HookLayout;
 use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
 
 const HOOKS: &str = "hooks";
@@ -28,17 +30,17 @@ pub(crate) fn put(
     program: &str,
     elsewhere: &[String],
 ) -> Result<EditSummary, SettingsSyntaxError> {
-    let mut done =
-        EditSummary { created: ensure_objects(json, &[HOOKS])?, ..EditSummary::default() };
+    let at = wanted.at;
+    let mut done = EditSummary { created: ensure_objects(json, at)?, ..EditSummary::default() };
     let (mut added, mut changed) = (Vec::new(), Vec::new());
-    for (event, ours) in calls(json) {
+    for (event, ours) in calls(json, at) {
         done.had_ours = true;
         let is_wanted = wanted.events.iter().any(|(name, _)| *name == event);
         if !is_wanted || elsewhere.contains(&event) {
             let plain: Vec<HookPosition> =
                 ours.iter().filter(|it| !it.1.wrapped).map(|it| it.0).collect();
             if !plain.is_empty() {
-                remove_hooks(json, &event, &plain, EmptiedContainers::Any);
+                remove_hooks(json, at, &event, &plain, EmptiedContainers::Any);
                 changed.push(event);
             }
         }
@@ -46,14 +48,14 @@ pub(crate) fn put(
     let is_here = |(event, _): &&(&str, u64)| elsewhere.iter().all(|other| other != event);
     for (event, seconds) in wanted.events.iter().filter(is_here) {
         let hook = hook(wanted, program, *seconds);
-        let groups = json.value_at(&event_path(event)).unwrap_or_default();
+        let groups = json.value_at(&event_path(at, event)).unwrap_or_default();
         let ours = find_our_calls(&groups);
         if ours.is_empty() {
-            add(json, event, hook, &mut done.created)?;
+            add(json, at, event, hook, &mut done.created)?;
             added.push((*event).to_owned());
         } else {
-            update(json, event, &ours, hook, &mut done)?;
-            if json.value_at(&event_path(event)).is_none_or(|now| now != groups) {
+            update(json, at, event, &ours, hook, &mut done)?;
+            if json.value_at(&event_path(at, event)).is_none_or(|now| now != groups) {
                 changed.push((*event).to_owned());
             }
         }
@@ -67,10 +69,14 @@ pub(crate) fn put(
 }
 
 /// Removes our calls, except custom commands.
-pub(crate) fn remove(json: &mut JsonFile, emptied: EmptiedContainers<'_>) -> EditSummary {
+pub(crate) fn remove(
+    json: &mut JsonFile,
+    at: &[&str],
+    emptied: EmptiedContainers<'_>,
+) -> EditSummary {
     let mut done = remove_repeatedly(|done| {
         let mut any = false;
-        for (event, ours) in calls(json) {
+        for (event, ours) in calls(json, at) {
             done.had_ours = true;
             let (own, plain): (Vec<_>, Vec<_>) =
                 ours.into_iter().partition(|(_, call)| call.wrapped);
@@ -79,15 +85,15 @@ pub(crate) fn remove(json: &mut JsonFile, emptied: EmptiedContainers<'_>) -> Edi
             }
             let spots: Vec<HookPosition> = plain.into_iter().map(|(spot, _)| spot).collect();
             if !spots.is_empty() {
-                remove_hooks(json, &event, &spots, emptied);
+                remove_hooks(json, at, &event, &spots, emptied);
                 any = true;
                 if !done.said.contains(&event) {
                     done.said.push(event);
                 }
             }
         }
-        if any {
-            remove_empty(json, &[HOOKS.into()], emptied);
+        if any && !at.is_empty() {
+            remove_empty(json, &steps(at), emptied);
         }
         any
     });
@@ -111,15 +117,15 @@ pub(super) fn custom_command_note(place: &str, call: &RecoupCall) -> String {
 }
 
 /// Returns our calls, by event.
-fn calls(json: &JsonFile) -> Vec<(String, Vec<(HookPosition, RecoupCall)>)> {
-    let events = json.value_at(&[HOOKS.into()]);
+fn calls(json: &JsonFile, at: &[&str]) -> Vec<(String, Vec<(HookPosition, RecoupCall)>)> {
+    let events = json.value_at(&steps(at));
     let events = events.as_ref().and_then(Value::as_object).into_iter().flatten();
     let all = events.map(|(event, groups)| (event.clone(), find_our_calls(groups)));
     all.filter(|(_, ours)| !ours.is_empty()).collect()
 }
 
 fn find_our_calls(groups: &Value) -> Vec<(HookPosition, RecoupCall)> {
-    let ours = hooked::hooks_at_event(groups);
+    let ours = clients::hooks_at_event(groups);
     ours.map(|it| (HookPosition { group: it.group, hook: it.at }, it.call)).collect()
 }
 
@@ -136,42 +142,44 @@ pub(crate) fn all_hooks(groups: &Value) -> Vec<(HookPosition, &Value)> {
 /// Builds the hook as this version writes it.
 fn hook(wanted: &HookLayout, program: &str, seconds: u64) -> Vec<(&'static str, NewValue)> {
     let mut hook = vec![("type", NewValue::plain("command"))];
-    match wanted.form {
-        HookCommandForm::Exec => {
-            hook.push(("command", NewValue::plain(program)));
-            hook.push(("args", NewValue::texts(wanted.args)));
-        }
-        HookCommandForm::Shell => {
-            let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
-            let quoted = if program.chars().all(plain) {
-                program.to_owned()
-            } else {
-                format!("'{}'", program.replace('\'', r"'\''"))
-            };
-            let line = format!("{quoted} {}", wanted.args.join(" "));
-            hook.push(("command", NewValue::plain(line)));
-        }
+    if wanted.has_args {
+        hook.push(("command", NewValue::plain(program)));
+        hook.push(("args", NewValue::texts(wanted.args)));
+    } else {
+        hook.push(("command", NewValue::plain(shell_line(wanted, program))));
     }
     hook.push(("timeout", NewValue::plain(seconds)));
     hook
 }
 
+/// Builds the command as a line for a shell.
+pub(super) fn shell_line(wanted: &HookLayout, program: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
+    let quoted = if program.chars().all(plain) {
+        program.to_owned()
+    } else {
+        format!("'{}'", program.replace('\'', r"'\''"))
+    };
+    format!("{quoted} {}", wanted.args.join(" "))
+}
+
 fn add(
     json: &mut JsonFile,
+    at: &[&str],
     event: &str,
     hook: Vec<(&'static str, NewValue)>,
     created: &mut Vec<Vec<String>>,
 ) -> Result<(), SettingsSyntaxError> {
     let group = NewValue::Object(vec![(HOOKS, NewValue::List(vec![NewValue::Object(hook)]))]);
-    match json.value_at(&event_path(event)) {
+    match json.value_at(&event_path(at, event)) {
         None => {
-            json.set(&[HOOKS.into()], event, &NewValue::List(vec![group]));
-            created.push(vec![HOOKS.to_owned(), event.to_owned()]);
+            json.set(&steps(at), event, &NewValue::List(vec![group]));
+            created.push(names(&event_path(at, event)));
         }
-        Some(Value::Array(_)) => json.push(&event_path(event), &group),
+        Some(Value::Array(_)) => json.push(&event_path(at, event), &group),
         Some(_) => {
             let what = format!("“{event}” should be a list: [ … ]");
-            return Err(json.error_at(&event_path(event), &what));
+            return Err(json.error_at(&event_path(at, event), &what));
         }
     }
     Ok(())
@@ -181,12 +189,13 @@ fn add(
 /// replaced by one that is not. A custom command of the user takes precedence.
 fn update(
     json: &mut JsonFile,
+    at: &[&str],
     event: &str,
     ours: &[(HookPosition, RecoupCall)],
     hook: Vec<(&'static str, NewValue)>,
     done: &mut EditSummary,
 ) -> Result<(), SettingsSyntaxError> {
-    let groups = json.value_at(&event_path(event)).unwrap_or_default();
+    let groups = json.value_at(&event_path(at, event)).unwrap_or_default();
     let own = ours.iter().find(|(_, call)| call.wrapped);
     let mut plain: Vec<HookPosition> =
         ours.iter().filter(|(_, call)| !call.wrapped).map(|(spot, _)| *spot).collect();
@@ -196,7 +205,7 @@ fn update(
         // Fields that this version does not write are removed: `async` would discard the answer. A
         // longer timeout, and a status message, are the user's choice.
         (None, Some(open)) => {
-            let path = path(event, plain.remove(open));
+            let path = path(at, event, plain.remove(open));
             let there = json.value_at(&path).unwrap_or_default();
             for (name, value) in &hook {
                 let (old, new) = (there["timeout"].as_u64(), value.value().as_u64());
@@ -212,36 +221,41 @@ fn update(
             }
         }
         // Behind the others, whose positions stay valid.
-        (None, None) => add(json, event, hook, &mut done.created)?,
+        (None, None) => add(json, at, event, hook, &mut done.created)?,
     }
-    remove_hooks(json, event, &plain, EmptiedContainers::Any);
+    remove_hooks(json, at, event, &plain, EmptiedContainers::Any);
     Ok(())
 }
 
 /// Removes hooks, and groups that become empty.
 pub(crate) fn remove_hooks(
     json: &mut JsonFile,
+    at: &[&str],
     event: &str,
     spots: &[HookPosition],
     emptied: EmptiedContainers<'_>,
 ) {
     for spot in spots.iter().rev() {
-        json.remove(&path(event, *spot));
-        let group = [&event_path(event)[..], &[spot.group.into()]].concat();
+        json.remove(&path(at, event, *spot));
+        let group = [&event_path(at, event)[..], &[spot.group.into()]].concat();
         let left = json.value_at(&[&group[..], &[HOOKS.into()]].concat());
         if left.is_some_and(|left| left.as_array().is_some_and(Vec::is_empty)) {
             json.remove(&group);
         }
     }
     if !spots.is_empty() {
-        remove_empty(json, &event_path(event), emptied);
+        remove_empty(json, &event_path(at, event), emptied);
     }
 }
 
-fn event_path(event: &str) -> Vec<JsonPathStep> {
-    vec![HOOKS.into(), event.into()]
+fn steps(at: &[&str]) -> Vec<JsonPathStep> {
+    at.iter().map(|name| (*name).into()).collect()
 }
 
-fn path(event: &str, spot: HookPosition) -> Vec<JsonPathStep> {
-    [&event_path(event)[..], &[spot.group.into(), HOOKS.into(), spot.hook.into()]].concat()
+fn event_path(at: &[&str], event: &str) -> Vec<JsonPathStep> {
+    [&steps(at)[..], &[event.into()]].concat()
+}
+
+fn path(at: &[&str], event: &str, spot: HookPosition) -> Vec<JsonPathStep> {
+    [&event_path(at, event)[..], &[spot.group.into(), HOOKS.into(), spot.hook.into()]].concat()
 }

@@ -6,8 +6,9 @@ pub(crate) mod hooks;
 pub(crate) mod proxied;
 mod server_edit;
 pub(crate) mod servers;
+pub(crate) mod toml_hooks;
 
-use crate::hooked;
+use crate::clients;
 use recoup_core::secrets;
 
 use super::ServerStartChange;
@@ -45,6 +46,9 @@ const EXTENSION_SOURCE: &str = include_str!("../../../assets/pi/recoup.ts");
 /// Marks, among the created paths, the top-level object.
 pub(crate) const ROOT: Vec<String> = Vec::new();
 
+/// Marks, among the created paths, a line end that was added to the last line.
+const LINE_END: &str = "\n";
+
 /// Which objects and lists are removed once they are empty.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum EmptiedContainers<'a> {
@@ -58,6 +62,16 @@ impl EmptiedContainers<'_> {
     fn may_remove(self, path: &[JsonPathStep]) -> bool {
         let Self::Made(made) = self else { return true };
         made.iter().any(|made| *made == names(path))
+    }
+
+    /// Removes the line end that was added to the last line of `text`, once ours is gone from
+    /// `left`. If more follows ours, the line end belongs to it.
+    fn remove_line_end(self, text: &str, left: &mut String) {
+        let was_last = text.starts_with(left.trim_end());
+        if was_last && matches!(self, Self::Made(_)) && self.may_remove(&[LINE_END.into()]) {
+            let bare = left.strip_suffix('\n').unwrap_or(left);
+            left.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
+        }
     }
 }
 
@@ -119,13 +133,13 @@ fn names(path: &[JsonPathStep]) -> Vec<String> {
 pub(crate) fn extension_with_program(program: &str) -> String {
     let literal = serde_json::to_string(program).expect("a text always serializes");
     let place =
-        hooked::extension_program(EXTENSION_SOURCE).expect("ours says where the program is");
+        clients::extension_program(EXTENSION_SOURCE).expect("ours says where the program is");
     [&EXTENSION_SOURCE[..place.start], &literal, &EXTENSION_SOURCE[place.end..]].concat()
 }
 
 /// Returns the program that an extension starts; none if the extension is not ours.
 pub(crate) fn program_in_extension(text: &str) -> Option<String> {
-    serde_json::from_str(&text[hooked::extension_program(text)?]).ok()
+    serde_json::from_str(&text[clients::extension_program(text)?]).ok()
 }
 
 /// Adds a line to git's `info/exclude`, unless it is there: personal files that we put into a

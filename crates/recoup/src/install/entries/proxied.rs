@@ -16,8 +16,8 @@
 //! other users of the machine see command lines. Headers are named without `${}`, because some clients
 //! would look for such a variable themselves.
 
-use crate::hooked;
-use crate::hooked::RecoupCall;
+use crate::clients;
+use crate::clients::RecoupCall;
 use serde_json::{Map, Value, json};
 
 use super::EditSummary;
@@ -182,7 +182,7 @@ pub(crate) fn unwrap_toml(
 pub(crate) fn proxied_servers(all: Option<&Value>) -> Vec<(String, Value, RecoupCall)> {
     let all = all.and_then(Value::as_object).into_iter().flatten();
     let proxied = |(name, entry): (&String, &Value)| {
-        Some((name.clone(), entry.clone(), hooked::proxy_in_server(entry)?))
+        Some((name.clone(), entry.clone(), clients::proxy_in_server(entry)?))
     };
     all.filter_map(proxied).collect()
 }
@@ -191,7 +191,7 @@ pub(crate) fn proxied_servers(all: Option<&Value>) -> Vec<(String, Value, Recoup
 /// them are left out.
 pub(crate) fn without_proxy(entry: &Value, syntax: EntrySyntax) -> Value {
     let mut plain = entry.clone();
-    let edit = hooked::proxy_in_server(entry).and_then(|call| unwrap_edit(entry, &call, syntax));
+    let edit = clients::proxy_in_server(entry).and_then(|call| unwrap_edit(entry, &call, syntax));
     if let (Some(edit), Some(fields)) = (edit, plain.as_object_mut()) {
         edit.apply_to_value(fields);
     }
@@ -233,7 +233,8 @@ impl ProxyOutcome {
         let mut edits = Vec::new();
         for (name, entry) in all.and_then(Value::as_object).into_iter().flatten() {
             let is_ours = |entry| {
-                hooked::call_in_server(entry).is_some() || hooked::proxy_in_server(entry).is_some()
+                clients::call_in_server(entry).is_some()
+                    || clients::proxy_in_server(entry).is_some()
             };
             self.done.had_ours |= is_ours(entry);
             self.names.push(name.clone());
@@ -274,10 +275,10 @@ impl ProxyOutcome {
 }
 
 fn decide(name: &str, entry: &Value, program: &str, syntax: EntrySyntax) -> ProxyDecision {
-    if hooked::proxy_in_server(entry).is_some() {
+    if clients::proxy_in_server(entry).is_some() {
         return ProxyDecision::Proxied;
     }
-    if name == SERVER || hooked::call_in_server(entry).is_some() {
+    if name == SERVER || clients::call_in_server(entry).is_some() {
         return ProxyDecision::Leave("it is recoup's own");
     }
     if is_switched_off(entry) {

@@ -1,13 +1,13 @@
 //! MCP servers: an object with one entry for each, in the layout of the client.
 
-use crate::hooked;
-use crate::hooked::RecoupCall;
+use crate::clients;
+use crate::clients::RecoupCall;
 use recoup_core::secrets;
 use serde_json::Value;
 
 use super::proxied::proxied_servers;
 use super::{EditSummary, EmptiedContainers, ensure_objects, remove_empty, remove_repeatedly};
-use crate::install::client::{ServerEntryShape, ServerLayout};
+use crate::clients::{ServerEntryShape, ServerLayout};
 use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
 
 /// The name of our server in every client.
@@ -48,6 +48,10 @@ pub(crate) fn entry(
         ServerEntryShape::Plain => vec![command, arguments],
         ServerEntryShape::Typed => vec![("type", NewValue::plain("stdio")), command, arguments],
         ServerEntryShape::Custom => vec![("source", NewValue::plain("custom")), command, arguments],
+        ServerEntryShape::LocalWithTools => {
+            let tools = ("tools", NewValue::texts(&["*"]));
+            vec![("type", NewValue::plain("local")), command, arguments, tools]
+        }
         ServerEntryShape::Local => {
             let words = [&[start.program.to_owned()], args].concat();
             let enabled = ("enabled", NewValue::plain(true));
@@ -133,7 +137,7 @@ pub(crate) fn remove(
 /// Returns our servers in an object with all servers.
 pub(super) fn our_servers(all: Option<&Value>) -> Vec<(String, RecoupCall)> {
     let all = all.and_then(Value::as_object).into_iter().flatten();
-    all.filter_map(|(name, entry)| Some((name.clone(), hooked::call_in_server(entry)?))).collect()
+    all.filter_map(|(name, entry)| Some((name.clone(), clients::call_in_server(entry)?))).collect()
 }
 
 /// Note about a custom command of the user that starts our server.

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use recoup::hooked::{ClientPlaces, has_our_hooks};
-use recoup_core::memory::HookClient;
+use recoup::clients::{AgentClient, ClientDirs, ClientPlaces, has_our_hooks};
 use serde_json::{Value, json};
 
 use super::Machine;
@@ -168,8 +167,9 @@ fn codex_and_pi_call_us_afterwards() {
         output.stderr
     );
     let (home, root) = (machine.path("."), machine.home.project());
-    let places = ClientPlaces::new(&home, &root);
-    for client in [HookClient::Codex, HookClient::Pi] {
+    let dirs = ClientDirs::below(&home);
+    let places = ClientPlaces { dirs: &dirs, root: &root, cwd: None };
+    for client in [AgentClient::Codex, AgentClient::Pi] {
         assert!(has_our_hooks(client, &places), "{client:?}");
     }
     // Codex does not know `args`: a shell reads the line.
@@ -185,7 +185,7 @@ fn codex_and_pi_call_us_afterwards() {
     assert!(extension.contains(&format!("?? \"{program}\";")), "{extension}");
     machine.uninstall(&[]);
     assert!(machine.files() == before);
-    for client in [HookClient::Codex, HookClient::Pi] {
+    for client in [AgentClient::Codex, AgentClient::Pi] {
         assert!(!has_our_hooks(client, &places), "{client:?}");
     }
 }

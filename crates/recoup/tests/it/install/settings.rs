@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use recoup::hooked::{ClientPlaces, has_our_hooks};
-use recoup_core::memory::HookClient;
+use recoup::clients::{AgentClient, ClientDirs, ClientPlaces, has_our_hooks};
 use serde_json::{Value, json};
 
 use super::{CLAUDE, EVENTS, Machine, SETTINGS};
@@ -96,7 +95,8 @@ fn without_empty(mut settings: Value) -> Value {
 
 fn is_hooked(machine: &Machine) -> bool {
     let (home, root) = (machine.path("."), machine.home.project());
-    has_our_hooks(HookClient::ClaudeCode, &ClientPlaces::new(&home, &root))
+    let dirs = ClientDirs::below(&home);
+    has_our_hooks(AgentClient::ClaudeCode, &ClientPlaces { dirs: &dirs, root: &root, cwd: None })
 }
 
 #[test]

@@ -17,7 +17,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use super::change_mode::{ChangeModeArgs, MissingFlag};
 use crate::cli::failure;
 use crate::cli::{CommandAnswer, CommandResult, mirror, ui};
-use crate::config::{self, ClientDirs};
+use crate::config::{self, find_client_dirs};
 use crate::install::answers::{self, ConfigAnswer};
 use crate::install::{
     self, AgentClient, FileChange, InstallLevel, InstallLock, InstallPlan, InstallRequest,
@@ -347,7 +347,7 @@ pub(super) fn install_places(
         let message = "HOME is not set: clients keep their settings there";
         return Err(Error::new(ErrorKind::Absent, message));
     }
-    Ok(install::InstallPaths::new(&ClientDirs::find(&found.cwd), &found.home, project.root()))
+    Ok(install::InstallPaths::new(find_client_dirs(&found.cwd), &found.home, project.root()))
 }
 
 /// Error: the changes are no longer the ones that the user agreed to.

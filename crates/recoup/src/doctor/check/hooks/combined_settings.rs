@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::hooked::{LARGEST, RecoupCall};
+use crate::clients::{LARGEST, RecoupCall};
 use recoup_core::base::fsx;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -27,10 +27,12 @@ pub(super) fn find(
             .copied()
             .filter(|it| it.client == client && !it.hooks.is_empty())
             .collect();
-        let Some(known) = client.as_hook_client().filter(|_| !of.is_empty()) else { continue };
+        if client.spec().hooks.is_none() || of.is_empty() {
+            continue;
+        }
         let by = client.file_disabling_hooks(InstallLevel::Project, &context.places);
         // Whichever file takes precedence may disable all hooks.
-        let disabled = (by.is_some() || !context.has_our_hooks(known)).then(|| {
+        let disabled = (by.is_some() || !context.has_our_hooks(client)).then(|| {
             let place =
                 by.map_or("its settings".to_owned(), |path| context.places.display_path(&path));
             let title = client.title();
@@ -108,7 +110,7 @@ fn find_unapproved_hooks(
     if client != AgentClient::Codex {
         return None;
     }
-    let path = context.places.codex.join("config.toml");
+    let path = context.places.dirs.of(client).join("config.toml");
     let text = fsx::read_regular(&path, LARGEST).ok()?.unwrap_or_default();
     let settings = DeTable::parse(str::from_utf8(&text).ok()?).ok()?;
     let hooks = settings.get_ref().get("hooks").map(Spanned::get_ref);
@@ -167,7 +169,7 @@ pub(super) fn find_missing_hooks(
     for client in AgentClient::ALL.into_iter().filter(is_bare) {
         let (title, init) = (client.title(), init_command(client, InstallLevel::User));
         let slots = client.settings_files(InstallLevel::User, &context.places);
-        let finding = if client.as_hook_client().is_some_and(|it| context.has_our_hooks(it)) {
+        let finding = if context.has_our_hooks(client) {
             let what = format!(
                 "{title} has recoup's hooks in a shared file, or in one that others maintain: \
                  not tested"

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::hooked::RecoupCall;
+use crate::clients::RecoupCall;
 use recoup_core::memory::HookClient;
 use serde_json::{Value, json};
 

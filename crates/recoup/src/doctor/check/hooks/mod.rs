@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::hooked::CallForm;
+use crate::clients::CallForm;
 
 use super::client_files::{self, ClientFileRole};
 use crate::doctor::DoctorContext;
@@ -178,7 +178,7 @@ fn find_unsupported_hooks(
             "{name}: version {version} does not support {events}, and ignores all of {shown}"
         );
         (DoctorFinding::fail(CHECK, "unknown-event", what), "removes them")
-    } else if !of.client.knows_args(&context.places) && of.hooks.iter().any(has_args) {
+    } else if of.client.lacks_args(&context.places) && of.hooks.iter().any(has_args) {
         let what = format!(
             "{name}: version {version} does not support `args` of a hook, and starts the program \
              without them"

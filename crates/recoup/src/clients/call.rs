@@ -10,8 +10,19 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::hooked::{HOOK, PROGRAM, PROXY, SERVER};
 use recoup_core::memory::shell::{ShellCommand, command_words, is_wrapper, split_commands};
+
+/// Name of our program, whatever the path to it.
+pub(super) const PROGRAM: &str = "recoup";
+
+/// Argument that makes it a hook.
+pub(super) const HOOK: &str = "hook";
+
+/// Argument that makes it a server.
+const SERVER: &str = "mcp";
+
+/// Argument behind that one that makes it a proxy in front of another server.
+const PROXY: &str = "proxy";
 
 /// A call of our program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -218,7 +229,6 @@ fn is_call(words: &[String], told: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::HOOK;
     use super::*;
 
     fn found(line: &str) -> Option<CallWords> {

@@ -1,5 +1,28 @@
-//! The clients that Recoup knows, with their names, and the memory programs that may be beside it.
-//! How each client is installed is in `install`.
+//! The clients that Recoup knows: one table (`table.rs`) of how each is found, which files it reads
+//! and what it supports; recognition of our own calls in those files; and the memory programs that
+//! may be beside Recoup. Editing the files is `install`'s.
+
+mod call;
+mod command;
+mod dirs;
+mod hook_settings;
+mod json_text;
+mod settings_file;
+mod spec;
+mod table;
+
+pub use call::{
+    CallForm, PlacedHook, RecoupCall, call_in_hook, call_in_notify, call_in_server, group_limit,
+    hooks_at_event, hooks_at_events, proxy_in_server,
+};
+pub use command::clients_of_command;
+pub use dirs::{ClientDirs, ClientPlaces};
+pub use hook_settings::{LARGEST, extension_program, has_our_hooks, hooks_disabled_by};
+pub(crate) use json_text::replace_lone_surrogates;
+pub(crate) use settings_file::{HookLayout, ServerLayout, SettingsContent, SettingsFile};
+pub(crate) use spec::{
+    ClientSpec, ClientVersion, FileRole, InstallLevel, JsonDialect, ServerEntryShape,
+};
 
 use recoup_core::memory::HookClient;
 use recoup_core::{Error, Result};
@@ -8,7 +31,7 @@ use serde::{Deserialize, Serialize};
 /// A program that runs agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&str", try_from = "String")]
-pub(crate) enum AgentClient {
+pub enum AgentClient {
     ClaudeCode,
     Codex,
     Pi,
@@ -37,48 +60,26 @@ impl AgentClient {
         Self::OpenCode,
     ];
 
+    const COUNT: usize = Self::ALL.len();
+
+    /// Entry in the table of clients.
+    pub(crate) fn spec(self) -> &'static ClientSpec {
+        table::CLIENTS.iter().find(|it| it.client == self).expect("a test compares both lists")
+    }
+
     /// Name on the command line and in files.
     pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Pi => "pi",
-            Self::Cursor => "cursor",
-            Self::Windsurf => "windsurf",
-            Self::VsCode => "vscode",
-            Self::Zed => "zed",
-            Self::Gemini => "gemini",
-            Self::OpenCode => "opencode",
-        }
+        self.spec().name
     }
 
     /// Product name.
     pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Claude Code",
-            Self::Codex => "Codex",
-            Self::Pi => "Pi",
-            Self::Cursor => "Cursor",
-            Self::Windsurf => "Windsurf",
-            Self::VsCode => "VS Code",
-            Self::Zed => "Zed",
-            Self::Gemini => "Gemini CLI",
-            Self::OpenCode => "opencode",
-        }
+        self.spec().title
     }
 
     /// Parses a name from the command line.
     pub(crate) fn parse(word: &str) -> Result<Self> {
-        let is_named = |it: &Self| {
-            // Its program, or its title.
-            let aliases: &[&str] = match it {
-                Self::ClaudeCode => &["claude"],
-                Self::VsCode => &["code", "vs-code"],
-                Self::Gemini => &["gemini-cli"],
-                _ => &[],
-            };
-            it.as_str() == word || aliases.contains(&word)
-        };
+        let is_named = |it: &Self| it.as_str() == word || it.spec().aliases.contains(&word);
         Self::ALL.into_iter().find(is_named).ok_or_else(|| {
             let all = Self::ALL.map(Self::as_str).join(", ");
             Error::usage(format!("unknown client {word:?}: expected one of {all}"))
@@ -115,5 +116,21 @@ impl TryFrom<String> for AgentClient {
 
     fn try_from(word: String) -> Result<Self> {
         Self::parse(&word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_client_has_one_entry_with_a_name_of_its_own() {
+        for client in AgentClient::ALL {
+            let of_client = table::CLIENTS.iter().filter(|it| it.client == client);
+            assert_eq!(of_client.count(), 1, "{client:?}");
+            let named = AgentClient::ALL.into_iter().filter(|it| it.as_str() == client.as_str());
+            assert_eq!(named.count(), 1, "{client:?}");
+            assert_eq!(client.spec().hooks.is_some(), client.as_hook_client().is_some());
+        }
     }
 }

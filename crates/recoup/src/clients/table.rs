@@ -1,0 +1,267 @@
+//! The table of clients. A new client is one entry here, with its fixtures.
+
+use super::AgentClient;
+use super::spec::{
+    ClientSpec, ClientVersion, EventSpec, FileContent, FileDir, FileSpec, HookCommandForm,
+    HookSpec, JsonDialect, OffSwitch, PROJECT_ROOT, ServerEntryShape, TestedWith, UserDir,
+};
+use FileContent::{Extension, Hooks, Servers, TomlServers};
+use JsonDialect::{Comments, Strict};
+use ServerEntryShape::{Custom, Local, Plain, Typed};
+
+/// Time limit of a hook: ample; without a timeout of its own, a hook at a session's end is cut
+/// short.
+const SECONDS: u64 = 10;
+
+const HOOKS: FileContent = Hooks(&["hooks"], Strict);
+const PLAIN_SERVERS: FileContent = Servers(&["mcpServers"], Plain, Comments);
+const TYPED_SERVERS: FileContent = Servers(&["mcpServers"], Typed, Strict);
+
+/// All clients, those with hooks first.
+pub(crate) static CLIENTS: [ClientSpec; AgentClient::COUNT] =
+    [CLAUDE_CODE, CODEX, PI, CURSOR, WINDSURF, VS_CODE, ZED, GEMINI, OPENCODE];
+
+/// A client without anything: what most entries leave as it is.
+const NONE: ClientSpec = ClientSpec {
+    client: AgentClient::ClaudeCode,
+    name: "",
+    title: "",
+    aliases: &[],
+    programs: &[],
+    packages: &[],
+    dir: UserDir::Home(""),
+    other_dirs: &[],
+    files: &[],
+    hooks: None,
+    advice: None,
+    tested: TestedWith::Documentation,
+};
+
+/// Claude Code: hooks in its settings, servers in a file of its own.
+///
+/// A project's `.mcp.json` and `settings.json` belong to everybody who works there; the path of a
+/// program on this machine is one person's. So a project's server is where `claude mcp add` puts
+/// it.
+const CLAUDE_CODE: ClientSpec = ClientSpec {
+    client: AgentClient::ClaudeCode,
+    name: "claude-code",
+    title: "Claude Code",
+    aliases: &["claude"],
+    programs: &["claude"],
+    packages: &["@anthropic-ai/claude-code"],
+    dir: UserDir::Home(".claude"),
+    files: &[
+        FileSpec::user("settings.json", HOOKS),
+        FileSpec { dir: FileDir::HomeOrMoved, ..FileSpec::user(".claude.json", TYPED_SERVERS) },
+        FileSpec::project(".claude/settings.local.json", HOOKS).personal(),
+        FileSpec {
+            dir: FileDir::HomeOrMoved,
+            ..FileSpec::project(
+                ".claude.json",
+                Servers(&["projects", PROJECT_ROOT, "mcpServers"], Typed, Strict),
+            )
+            .personal()
+        },
+        FileSpec::project(".claude/settings.json", HOOKS).only_read(),
+        FileSpec::project(".mcp.json", TYPED_SERVERS).only_read(),
+    ],
+    hooks: Some(HookSpec {
+        // The first versions that support each, as published on npm. A version that does not know
+        // an event skips the whole settings file.
+        events: &[
+            event("SessionStart", 1, 0, 62),
+            event("UserPromptSubmit", 1, 0, 53),
+            event("PreToolUse", 1, 0, 48),
+            event("PostToolUse", 1, 0, 48),
+            event("PostToolUseFailure", 2, 0, 56),
+            event("PostToolBatch", 2, 1, 118),
+            event("SubagentStart", 2, 0, 44),
+            event("SubagentStop", 1, 0, 48),
+            event("PreCompact", 1, 0, 48),
+            event("Stop", 1, 0, 48),
+            event("StopFailure", 2, 1, 78),
+            event("SessionEnd", 1, 0, 85),
+        ],
+        // Older versions drop `args`, and run the program bare.
+        command: HookCommandForm::ExecSince(ClientVersion(2, 1, 139)),
+        args: &["hook"],
+        off_switch: Some(OffSwitch {
+            paths: &[&["disableAllHooks"]],
+            off: true,
+            setting: "`disableAllHooks`",
+            place: "its settings",
+            is_final: true,
+        }),
+    }),
+    tested: TestedWith::Version("2.1.325"),
+    ..NONE
+};
+
+/// Codex: hooks in `hooks.json`, servers in `config.toml`. Its hooks run once the user has approved
+/// them in Codex. `notify` would only repeat what the hooks report.
+const CODEX: ClientSpec = ClientSpec {
+    client: AgentClient::Codex,
+    name: "codex",
+    title: "Codex",
+    programs: &["codex"],
+    packages: &["@openai/codex"],
+    dir: UserDir::Home(".codex"),
+    files: &[
+        FileSpec::user("hooks.json", HOOKS),
+        FileSpec::user("config.toml", TomlServers),
+        FileSpec::project(".codex/hooks.json", HOOKS),
+        FileSpec::project(".codex/config.toml", TomlServers),
+    ],
+    hooks: Some(HookSpec {
+        events: &[
+            any_version("SessionStart"),
+            any_version("UserPromptSubmit"),
+            any_version("PreToolUse"),
+            any_version("PostToolUse"),
+            any_version("SubagentStart"),
+            any_version("SubagentStop"),
+            any_version("PreCompact"),
+            any_version("Stop"),
+            // It allows a hook no more there.
+            EventSpec { timeout: 3, ..any_version("SessionEnd") },
+        ],
+        command: HookCommandForm::Shell,
+        args: &["hook", "--client", "codex"],
+        off_switch: Some(OffSwitch {
+            // The second is the older name.
+            paths: &[&["features", "hooks"], &["features", "codex_hooks"]],
+            off: false,
+            setting: "`hooks = false` under [features]",
+            place: "its config.toml",
+            is_final: false,
+        }),
+    }),
+    advice: Some("it asks once whether new hooks may run: allow them there"),
+    tested: TestedWith::Version("0.166.0"),
+    ..NONE
+};
+
+/// Pi: an extension that calls our hooks, and servers in a file of their own. In a project, both
+/// count once Pi's user trusts it. Older versions have no servers, and ignore that file.
+const PI: ClientSpec = ClientSpec {
+    client: AgentClient::Pi,
+    name: "pi",
+    title: "Pi",
+    programs: &["pi"],
+    packages: &["@mariozechner/pi-coding-agent", "@earendil-works/pi-coding-agent"],
+    dir: UserDir::Home(".pi/agent"),
+    files: &[
+        FileSpec::user("extensions/recoup.ts", Extension),
+        FileSpec::user("mcp.json", Servers(&["mcpServers"], Plain, Strict)),
+        FileSpec::project(".pi/extensions/recoup.ts", Extension),
+        FileSpec::project(".pi/mcp.json", Servers(&["mcpServers"], Plain, Strict)),
+    ],
+    hooks: Some(HookSpec {
+        events: &[],
+        command: HookCommandForm::Shell,
+        args: &["hook", "--client", "pi"],
+        off_switch: None,
+    }),
+    tested: TestedWith::Version("1.5.0"),
+    ..NONE
+};
+
+const CURSOR: ClientSpec = ClientSpec {
+    client: AgentClient::Cursor,
+    name: "cursor",
+    title: "Cursor",
+    programs: &["cursor", "cursor-agent"],
+    dir: UserDir::Home(".cursor"),
+    files: &[
+        FileSpec::user("mcp.json", PLAIN_SERVERS),
+        FileSpec::project(".cursor/mcp.json", PLAIN_SERVERS),
+    ],
+    ..NONE
+};
+
+/// Windsurf, called Devin Desktop since June 2026. Cascade still reads that file, and so does the
+/// agent that replaces Cascade, which keeps its own settings in `~/.config/devin`.
+const WINDSURF: ClientSpec = ClientSpec {
+    client: AgentClient::Windsurf,
+    name: "windsurf",
+    title: "Windsurf",
+    programs: &["windsurf"],
+    dir: UserDir::Home(".codeium/windsurf"),
+    other_dirs: &[UserDir::Config("devin")],
+    files: &[FileSpec::user("mcp_config.json", PLAIN_SERVERS)],
+    ..NONE
+};
+
+/// VS Code, in the default profile.
+const VS_CODE: ClientSpec = ClientSpec {
+    client: AgentClient::VsCode,
+    name: "vscode",
+    title: "VS Code",
+    aliases: &["code", "vs-code"],
+    programs: &["code"],
+    dir: UserDir::ConfigOrMacHome("Code/User", "Library/Application Support/Code/User"),
+    files: &[
+        FileSpec::user("mcp.json", Servers(&["servers"], Typed, Comments)),
+        FileSpec::project(".vscode/mcp.json", Servers(&["servers"], Typed, Comments)),
+    ],
+    ..NONE
+};
+
+/// Zed. On macOS it ignores `XDG_CONFIG_HOME`. Older versions require the source of a server, newer
+/// ones ignore it.
+const ZED: ClientSpec = ClientSpec {
+    client: AgentClient::Zed,
+    name: "zed",
+    title: "Zed",
+    programs: &["zed", "zeditor"],
+    dir: UserDir::ConfigOrMacHome("zed", ".config/zed"),
+    files: &[
+        FileSpec::user("settings.json", Servers(&["context_servers"], Custom, Comments)),
+        FileSpec::project(".zed/settings.json", Servers(&["context_servers"], Custom, Comments)),
+    ],
+    ..NONE
+};
+
+const GEMINI: ClientSpec = ClientSpec {
+    client: AgentClient::Gemini,
+    name: "gemini",
+    title: "Gemini CLI",
+    aliases: &["gemini-cli"],
+    programs: &["gemini"],
+    packages: &["@google/gemini-cli"],
+    dir: UserDir::Home(".gemini"),
+    files: &[
+        FileSpec::user("settings.json", PLAIN_SERVERS),
+        FileSpec::project(".gemini/settings.json", PLAIN_SERVERS),
+    ],
+    advice: Some("it starts servers only in folders that you trust there"),
+    tested: TestedWith::Version("0.61.0"),
+    ..NONE
+};
+
+const OPENCODE: ClientSpec = ClientSpec {
+    client: AgentClient::OpenCode,
+    name: "opencode",
+    title: "opencode",
+    programs: &["opencode"],
+    packages: &["opencode-ai"],
+    dir: UserDir::Config("opencode"),
+    files: &[
+        FileSpec::user("opencode.json", OPENCODE_SERVERS)
+            .or_if_present("opencode.jsonc", OPENCODE_SERVERS),
+        FileSpec::project("opencode.json", OPENCODE_SERVERS)
+            .or_if_present("opencode.jsonc", OPENCODE_SERVERS),
+    ],
+    tested: TestedWith::Version("1.18.18"),
+    ..NONE
+};
+
+const OPENCODE_SERVERS: FileContent = Servers(&["mcp"], Local, Comments);
+
+const fn event(name: &'static str, major: u32, minor: u32, patch: u32) -> EventSpec {
+    EventSpec { since: Some(ClientVersion(major, minor, patch)), ..any_version(name) }
+}
+
+const fn any_version(name: &'static str) -> EventSpec {
+    EventSpec { name, timeout: SECONDS, since: None }
+}
