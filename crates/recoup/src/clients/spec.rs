@@ -169,6 +169,9 @@ pub(crate) struct HookSpec {
     /// Arguments of our program.
     pub(crate) args: &'static [&'static str],
     pub(crate) off_switch: Option<OffSwitch>,
+    /// Payloads as the client sent them, by event, in the order of a session. `doctor` sends them
+    /// to this program.
+    pub(crate) recorded: &'static [(&'static str, &'static str)],
 }
 
 /// An event that we use.

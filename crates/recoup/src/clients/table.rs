@@ -9,6 +9,16 @@ use FileContent::{Extension, Hooks, Servers, TomlServers};
 use JsonDialect::{Comments, Strict};
 use ServerEntryShape::{Custom, Local, Plain, Typed};
 
+/// Recorded payloads of a client, by event: `"DIRECTORY", EVENT = "FILE"`.
+macro_rules! recorded {
+    ($dir:literal, $($event:ident = $file:literal),+ $(,)?) => {
+        &[$((
+            stringify!($event),
+            include_str!(concat!("../../tests/fixtures/", $dir, "/", $file, ".json")),
+        )),+]
+    };
+}
+
 /// Time limit of a hook: ample; without a timeout of its own, a hook at a session's end is cut
 /// short.
 const SECONDS: u64 = 10;
@@ -92,6 +102,21 @@ const CLAUDE_CODE: ClientSpec = ClientSpec {
             place: "its settings",
             is_final: true,
         }),
+        recorded: recorded! {
+            "claude-code",
+            SessionStart = "SessionStart-startup",
+            UserPromptSubmit = "UserPromptSubmit",
+            PreToolUse = "PreToolUse-Bash",
+            PostToolUse = "PostToolUse-Bash",
+            PostToolUseFailure = "PostToolUseFailure-Bash",
+            PostToolBatch = "PostToolBatch",
+            SubagentStart = "SubagentStart",
+            SubagentStop = "SubagentStop",
+            PreCompact = "PreCompact-manual",
+            Stop = "Stop",
+            StopFailure = "StopFailure",
+            SessionEnd = "SessionEnd-other",
+        },
     }),
     tested: TestedWith::Version("2.1.325"),
     ..NONE
@@ -135,6 +160,16 @@ const CODEX: ClientSpec = ClientSpec {
             place: "its config.toml",
             is_final: false,
         }),
+        recorded: recorded! {
+            "codex",
+            SessionStart = "SessionStart-startup",
+            UserPromptSubmit = "UserPromptSubmit",
+            PreToolUse = "PreToolUse",
+            PostToolUse = "PostToolUse",
+            PreCompact = "PreCompact-auto",
+            Stop = "Stop",
+            SessionEnd = "SessionEnd-other",
+        },
     }),
     advice: Some("it asks once whether new hooks may run: allow them there"),
     tested: TestedWith::Version("0.166.0"),
@@ -161,6 +196,16 @@ const PI: ClientSpec = ClientSpec {
         command: HookCommandForm::Shell,
         args: &["hook", "--client", "pi"],
         off_switch: None,
+        // As our extension sends them.
+        recorded: recorded! {
+            "pi",
+            session_start = "session_start",
+            input = "input",
+            before_agent_start = "before_agent_start",
+            tool_result = "tool_result",
+            agent_end = "agent_end",
+            session_shutdown = "session_shutdown",
+        },
     }),
     tested: TestedWith::Version("1.5.0"),
     ..NONE
