@@ -21,7 +21,7 @@ pub use hook_settings::{LARGEST, extension_program, has_our_hooks, hooks_disable
 pub(crate) use json_text::replace_lone_surrogates;
 pub(crate) use settings_file::{HookLayout, ServerLayout, SettingsContent, SettingsFile};
 pub(crate) use spec::{
-    ClientSpec, ClientVersion, FileRole, InstallLevel, JsonDialect, ServerEntryShape,
+    ClientSpec, ClientVersion, FileRole, HookSpec, InstallLevel, JsonDialect, ServerEntryShape,
 };
 
 use recoup_core::memory::HookClient;

@@ -12,9 +12,8 @@ use recoup_core::store::sqlite;
 use serde::Serialize;
 
 use super::check::count_faults_of_last_day;
-use super::client_program::OUR_VERSION;
 use super::finding::{DoctorFinding, FindingFact, FindingState};
-use super::{DoctorContext, RepairAttempt};
+use super::{DoctorContext, OUR_VERSION, RepairAttempt};
 use crate::app::disk;
 use crate::config::env;
 use crate::config::show::ConfigLayer;

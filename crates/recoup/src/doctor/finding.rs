@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use recoup_core::secrets;
 use serde::{Serialize, Serializer};
 
-use crate::install::AgentClient;
+use crate::install::{AgentClient, ClientInstallation, InstallLevel};
 
 /// Severity of a finding, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -130,6 +130,15 @@ impl DoctorFinding {
     pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
+    }
+
+    /// Adds client and level of an installation.
+    pub(super) fn about(self, of: &ClientInstallation) -> Self {
+        self.about_client(of.client, of.level)
+    }
+
+    pub(super) fn about_client(self, client: AgentClient, level: InstallLevel) -> Self {
+        self.fact("client", client.as_str()).fact("level", level.as_str())
     }
 
     /// Redacts secrets: a finding may quote other programs' files.

@@ -7,10 +7,10 @@
 
 mod bundle;
 mod check;
-mod client_program;
 mod doctor_context;
 mod finding;
 mod fix;
+mod installed_command;
 mod interrupt_cleanup;
 mod probe;
 mod sandbox;
@@ -30,6 +30,9 @@ pub(crate) use fix::{RepairAttempt, run_repairs};
 
 /// Time limit for collecting the context.
 const CONTEXT_LIMIT: Duration = Duration::from_secs(10);
+
+/// The version of this program.
+const OUR_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Signal handlers are installed once, however often the context is collected.
 static WATCH: Once = Once::new();

@@ -5,19 +5,12 @@ use std::collections::BTreeSet;
 
 use crate::doctor::DoctorContext;
 use crate::doctor::finding::DoctorFinding;
-use crate::install::SettingsContent;
 
-/// Purpose of a client's file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ClientFileRole {
-    Hooks,
-    Servers,
-}
-
-/// Reports malformed files of that role, each path once: clients and levels may share a file.
+/// Reports malformed files that our hooks go into, or else our servers. Each path is reported once:
+/// clients and levels may share a file.
 pub(super) fn find_malformed(
     check: &'static str,
-    kind: ClientFileRole,
+    for_hooks: bool,
     context: &DoctorContext,
 ) -> Vec<DoctorFinding> {
     let (mut known, mut found) = (Vec::new(), Vec::new());
@@ -25,13 +18,8 @@ pub(super) fn find_malformed(
         let Some(fault) = &of.fault else { continue };
         let slots = of.client.settings_files(of.level, &context.places);
         let slot = slots.iter().find(|slot| slot.path == of.path);
-        let role = slot.map(|slot| match slot.holds {
-            SettingsContent::Hooks(_)
-            | SettingsContent::TomlHooks(_)
-            | SettingsContent::Extension => ClientFileRole::Hooks,
-            SettingsContent::Servers(_) | SettingsContent::TomlServers => ClientFileRole::Servers,
-        });
-        if role != Some(kind) || known.contains(&&of.path) {
+        let has_role = slot.is_some_and(|slot| slot.holds.is_for_hooks() == for_hooks);
+        if !has_role || known.contains(&&of.path) {
             continue;
         }
         known.push(&of.path);
@@ -42,8 +30,7 @@ pub(super) fn find_malformed(
         found.push(
             make(check, "malformed", what)
                 .remedy("correct that file: nothing in it takes effect until then")
-                .fact("client", of.client.as_str())
-                .fact("level", of.level.as_str()),
+                .about(of),
         );
     }
     found
