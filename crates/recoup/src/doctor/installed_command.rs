@@ -63,7 +63,6 @@ fn expand_home(word: &str, home: &Path) -> String {
 
 /// Reports a command that does not start this program. `name` is the client's, or a server's.
 pub(super) fn find_command_fault(
-    check: &'static str,
     name: &str,
     call: &RecoupCall,
     of: &ClientInstallation,
@@ -72,7 +71,7 @@ pub(super) fn find_command_fault(
     let shown = context.places.display_path(&of.path);
     let unusable = |code, why: &str| {
         let what = format!("{name}: {} {why}; it is named in {shown}", call.started());
-        let finding = DoctorFinding::fail(check, code, what);
+        let finding = DoctorFinding::fail(code, what);
         if call.wrapped {
             finding.remedy("this command was written by hand: correct it there")
         } else {
@@ -88,13 +87,12 @@ pub(super) fn find_command_fault(
             let (other, this) = (context.display_path(&path), context.display_path(this));
             let what = format!("{name}: {shown} names {other}, but this program is {this}");
             let init = init_command(of.client, of.level);
-            DoctorFinding::warn(check, "other-program", what)
+            DoctorFinding::warn("other-program", what)
                 .remedy(format!("keep only one of them; `{init}` sets it to this program"))
         }
         InstalledCommand::Own(why) => {
             let what = format!("{name}: its command is your own, and was not tested: {why}");
-            DoctorFinding::skipped(check, "withheld", what)
-                .remedy(format!("check it yourself in {shown}"))
+            DoctorFinding::skipped("withheld", what).remedy(format!("check it yourself in {shown}"))
         }
     };
     Some(finding.about(of))

@@ -15,13 +15,38 @@ use super::sandbox::ProbeSandbox;
 /// Longer than any valid answer.
 const LONGEST: u64 = 1 << 20;
 
-/// Failure to run a program to its end.
-#[derive(Debug)]
-pub(super) enum ProbeError {
-    /// The program could not be started.
-    NotStarted(io::Error),
-    /// The time was up.
-    TooLate,
+/// Failure of a probe.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ProbeError {
+    /// Stable identifier of the failure.
+    pub(super) code: &'static str,
+    /// What the program did, as the end of a sentence about it.
+    pub(super) what: String,
+}
+
+impl ProbeError {
+    /// Remedy for a failure of this program.
+    pub(super) const REMEDY: &str =
+        "if the machine is not overloaded, please report it with `recoup doctor --bundle FILE`";
+
+    pub(super) fn wrong_answer(what: &str) -> Self {
+        Self { code: "wrong-answer", what: what.to_owned() }
+    }
+
+    fn not_started(error: &io::Error) -> Self {
+        Self { code: "not-started", what: format!("can't be started: {error}") }
+    }
+}
+
+impl From<RecvTimeoutError> for ProbeError {
+    fn from(error: RecvTimeoutError) -> Self {
+        match error {
+            RecvTimeoutError::Timeout => {
+                Self { code: "too-late", what: "did not answer in time".to_owned() }
+            }
+            RecvTimeoutError::Disconnected => Self::wrong_answer("exited without an answer"),
+        }
+    }
 }
 
 /// A command that does not touch the user's data, and asks no model.
@@ -46,7 +71,7 @@ impl ProbedProcess {
     pub(super) fn start(mut command: Command) -> Result<Self, ProbeError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut registry = CLEANUP.lock();
-        let mut child = command.spawn().map_err(ProbeError::NotStarted)?;
+        let mut child = command.spawn().map_err(|error| ProbeError::not_started(&error))?;
         registry.processes.extend(pid_of(&child));
         let (answer, answers) = mpsc::channel();
         if let Some(pipe) = child.stdout.take() {
@@ -72,7 +97,7 @@ impl ProbedProcess {
     }
 
     /// The next line of its output, if it arrives in time.
-    pub(super) fn read_line(&mut self, deadline: Deadline) -> Result<Vec<u8>, RecvTimeoutError> {
+    pub(super) fn read_line(&mut self, deadline: Deadline) -> Result<Vec<u8>, ProbeError> {
         loop {
             if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
                 return Ok(self.rest.drain(..=end).collect());
@@ -81,22 +106,25 @@ impl ProbedProcess {
         }
     }
 
-    /// Closes its stdin, and returns its exit code, if it exits in time and no signal ends it, and
-    /// the rest of its output.
-    pub(super) fn finish(
-        mut self,
-        deadline: Deadline,
-    ) -> Result<(Option<i32>, Vec<u8>), ProbeError> {
+    /// Closes its stdin, and returns the rest of its output once it exits with 0.
+    pub(super) fn finish(mut self, deadline: Deadline) -> Result<Vec<u8>, ProbeError> {
         self.input = None;
         loop {
             match self.answers.recv_timeout(deadline.remaining()) {
                 Ok(piece) => self.rest.extend(piece),
-                Err(RecvTimeoutError::Timeout) => return Err(ProbeError::TooLate),
                 Err(RecvTimeoutError::Disconnected) => break,
+                Err(error) => return Err(error.into()),
             }
         }
-        let status = self.child.wait().map_err(ProbeError::NotStarted)?;
-        Ok((status.code(), std::mem::take(&mut self.rest)))
+        let status = self.child.wait().map_err(|error| ProbeError::not_started(&error))?;
+        if status.success() {
+            return Ok(std::mem::take(&mut self.rest));
+        }
+        let what = status.code().map_or_else(
+            || "was killed by a signal".to_owned(),
+            |code| format!("exits with {code} instead of 0"),
+        );
+        Err(ProbeError { code: "wrong-exit", what })
     }
 }
 
@@ -116,9 +144,24 @@ fn pid_of(child: &Child) -> Option<Pid> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
+
+    use recoup_core::base::clock::Stopwatch;
 
     use super::*;
+
+    #[test]
+    fn an_exit_code_that_would_stop_a_client_is_a_fault() {
+        let finish = |line: &str| {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", line]);
+            let process = ProbedProcess::start(command).unwrap();
+            process.finish(Deadline::after(Duration::from_secs(20)))
+        };
+        assert_eq!(finish("echo {}"), Ok(b"{}\n".to_vec()));
+        assert_eq!(finish("exit 2").unwrap_err().what, "exits with 2 instead of 0");
+        assert_eq!(finish("kill -9 $$").unwrap_err().code, "wrong-exit");
+    }
 
     #[test]
     fn a_program_that_does_not_end_is_killed() {
@@ -126,9 +169,9 @@ mod tests {
         command.args(["-c", "echo $$; exec /bin/sleep 60"]);
         let mut process = ProbedProcess::start(command).unwrap();
         let pid = process.read_line(Deadline::after(Duration::from_secs(20))).unwrap();
-        let began = Instant::now();
+        let began = Stopwatch::start();
         let ended = process.finish(Deadline::after(Duration::from_millis(50)));
-        assert!(matches!(ended, Err(ProbeError::TooLate)));
+        assert_eq!(ended.unwrap_err().code, "too-late");
         assert!(began.elapsed() < Duration::from_secs(20));
         let pid: i32 = String::from_utf8(pid).unwrap().trim().parse().unwrap();
         assert!(!CLEANUP.lock().processes.contains(&Pid::from_raw(pid).unwrap()));

@@ -9,6 +9,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
 use super::DoctorContext;
+use super::finding::DoctorFinding;
 use super::interrupt_cleanup::CLEANUP;
 
 /// Text that no user would write by chance.
@@ -40,4 +41,10 @@ impl ProbeSandbox {
         context.memory_in(&home).record(&rule)?;
         Ok(Self { home, project, _dir: dir })
     }
+}
+
+/// Reports that nothing can be tested.
+pub(super) fn no_room_finding(error: &Error) -> DoctorFinding {
+    DoctorFinding::fail("no-room", format!("this program could not be tested: {error}"))
+        .remedy("free some space in the temporary directory (TMPDIR)")
 }

@@ -8,11 +8,7 @@ use crate::doctor::finding::DoctorFinding;
 
 /// Reports malformed files that our hooks go into, or else our servers. Each path is reported once:
 /// clients and levels may share a file.
-pub(super) fn find_malformed(
-    check: &'static str,
-    for_hooks: bool,
-    context: &DoctorContext,
-) -> Vec<DoctorFinding> {
+pub(super) fn find_malformed(for_hooks: bool, context: &DoctorContext) -> Vec<DoctorFinding> {
     let (mut known, mut found) = (Vec::new(), Vec::new());
     for of in &context.installed {
         let Some(fault) = &of.fault else { continue };
@@ -28,15 +24,13 @@ pub(super) fn find_malformed(
         let is_present = of.client.is_present(&context.places);
         let make = if is_present { DoctorFinding::fail } else { DoctorFinding::warn };
         found.push(
-            make(check, "malformed", what)
+            make("malformed", what)
                 .remedy("correct that file: nothing in it takes effect until then")
                 .about(of),
         );
     }
     found
 }
-
-const INSTALLED: &str = "installed";
 
 /// Checks the record of our changes.
 pub(super) fn find_record(context: &DoctorContext) -> Vec<DoctorFinding> {
@@ -46,7 +40,7 @@ pub(super) fn find_record(context: &DoctorContext) -> Vec<DoctorFinding> {
             let own = &context.places.own;
             let why = why.replace(&own.display().to_string(), &context.display_path(own));
             let why = why.strip_suffix("; nothing was changed").unwrap_or(&why);
-            return vec![DoctorFinding::fail(INSTALLED, "unreadable", why).remedy(
+            return vec![DoctorFinding::fail("unreadable", why).remedy(
                 "fix or remove the file: `recoup init` and `recoup uninstall` do not run until \
                  then",
             )];
@@ -61,5 +55,5 @@ pub(super) fn find_record(context: &DoctorContext) -> Vec<DoctorFinding> {
     } else {
         format!("installed in {}", clients.join(", "))
     };
-    vec![DoctorFinding::ok(INSTALLED, what).fact("files", files.len())]
+    vec![DoctorFinding::ok(what).fact("files", files.len())]
 }

@@ -2,7 +2,6 @@
 //! greeted; of others behind our proxy, the programs are there.
 
 use std::path::Path;
-use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, Stopwatch};
@@ -15,13 +14,11 @@ use crate::doctor::finding::{DoctorFinding, FindingFact};
 use crate::doctor::fix::{init_command, offer_reinstall};
 use crate::doctor::installed_command::{InstalledCommand, find_command_fault};
 use crate::doctor::probe::{ProbeError, ProbedProcess, sandboxed_command};
-use crate::doctor::sandbox::ProbeSandbox;
+use crate::doctor::sandbox::{ProbeSandbox, no_room_finding};
 use crate::doctor::{DoctorContext, OUR_VERSION};
 use crate::install::{
     AgentClient, ClientInstallation, InstallLevel, InstalledServer, ProxiedServer, SettingsFile,
 };
-
-const CHECK: &str = "mcp";
 
 /// Clients wait a few seconds longer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -35,12 +32,12 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     let proxied = installed.iter().flat_map(|of| of.proxied.iter().map(move |it| (of, it)));
     let mut found = check_servers(&servers.collect::<Vec<_>>(), context);
     found.extend(proxied.map(|(of, it)| check_proxied(of, it, context)));
-    found.extend(client_files::find_malformed(CHECK, false, context));
+    found.extend(client_files::find_malformed(false, context));
     found.extend(installed.iter().filter_map(|of| find_taken_name(of, context)));
     found.extend(find_lost_servers(context));
     if found.is_empty() {
         let what = "no client has recoup's MCP server";
-        found.push(DoctorFinding::skipped(CHECK, "none", what).remedy(
+        found.push(DoctorFinding::skipped("none", what).remedy(
             "`recoup init` registers it, and `recoup init --client mcp` prints it for any other \
              client",
         ));
@@ -54,7 +51,7 @@ fn find_taken_name(of: &ClientInstallation, context: &DoctorContext) -> Option<D
     let what = format!("{} ({}): {taken}", of.client.title(), of.level.as_str());
     let shown = context.places.display_path(&of.path);
     let remedy = format!("rename it in {shown}, then run `recoup init`");
-    Some(DoctorFinding::warn(CHECK, "name-taken", what).remedy(remedy).about(of))
+    Some(DoctorFinding::warn("name-taken", what).remedy(remedy).about(of))
 }
 
 /// Reports clients whose registration of our server is gone.
@@ -72,7 +69,7 @@ fn find_lost_servers(context: &DoctorContext) -> Vec<DoctorFinding> {
     let told = |slot: SettingsFile| {
         let (client, level) = (slot.client, slot.level);
         let what = format!("{} ({}): recoup's server was removed", client.title(), level.as_str());
-        DoctorFinding::warn(CHECK, "lost", what)
+        DoctorFinding::warn("lost", what)
             .remedy(format!("`{}` adds it again", init_command(client, level)))
             .about_client(client, level)
     };
@@ -89,9 +86,14 @@ fn check_servers(
     let mut greeted = None;
     let mut found = Vec::new();
     if servers.iter().any(|(_, server)| is_tested(server)) {
-        match greet_this_program(context) {
-            Ok(answers) => greeted = Some(answers),
-            Err(finding) => found.push(finding),
+        let program = context.program.as_deref().unwrap_or(Path::new("recoup"));
+        match ProbeSandbox::new(context).map(|sandbox| perform_handshake(program, &sandbox)) {
+            Ok(Ok(answers)) => greeted = Some(answers),
+            Ok(Err(error)) => {
+                let what = format!("the server {} {}", context.display_path(program), error.what);
+                found.push(DoctorFinding::fail(error.code, what).remedy(ProbeError::REMEDY));
+            }
+            Err(error) => found.push(no_room_finding(&error)),
         }
     }
     let checked = servers.iter().flat_map(|(of, server)| {
@@ -112,16 +114,16 @@ fn check_server(
     if server.off {
         let what = format!("{name}: recoup's server is disabled");
         let remedy = format!("enable it in {shown} if you want it");
-        return vec![DoctorFinding::skipped(CHECK, "switched-off", what).remedy(remedy)];
+        return vec![DoctorFinding::skipped("switched-off", what).remedy(remedy)];
     }
-    let fault = find_command_fault(CHECK, &name, &server.call, of, context);
+    let fault = find_command_fault(&name, &server.call, of, context);
     let is_as_installed = matches!(server.call.args.as_slice(), [_])
         || matches!(server.call.args.as_slice(), [_, flag] if flag == WITH_HOOKS);
     let state = match (fault, greeted) {
         (Some(fault), _) => Some(fault),
         (None, _) if !is_as_installed => {
             let what = format!("{name}: its server was not tested: it has arguments of your own");
-            let finding = DoctorFinding::skipped(CHECK, "withheld", what);
+            let finding = DoctorFinding::skipped("withheld", what);
             Some(finding.remedy(format!("check it yourself in {shown}")))
         }
         (None, greeted) => greeted.map(|it| it.finding(&name)),
@@ -139,9 +141,9 @@ fn check_proxied(
     let name = format!("{} ({}): server “{}”", of.client.title(), of.level.as_str(), server.name);
     if server.off {
         let what = format!("{name} is switched off");
-        return DoctorFinding::skipped(CHECK, "switched-off", what).about(of);
+        return DoctorFinding::skipped("switched-off", what).about(of);
     }
-    if let Some(fault) = find_command_fault(CHECK, &name, &server.call, of, context) {
+    if let Some(fault) = find_command_fault(&name, &server.call, of, context) {
         let fault = DoctorFinding { fix: None, ..fault };
         return match fault.code {
             "withheld" => fault,
@@ -154,10 +156,10 @@ fn check_proxied(
     let missing = words.next().filter(|program| is_missing(program, context));
     let found = if let Some(program) = missing {
         let what = format!("{name} is behind the proxy, but its program {program} does not exist");
-        DoctorFinding::fail(CHECK, "program-missing", what)
+        DoctorFinding::fail("program-missing", what)
             .remedy(format!("install it, or correct its command in {shown}"))
     } else {
-        DoctorFinding::ok(CHECK, format!("{name} is behind the proxy (not started)"))
+        DoctorFinding::ok(format!("{name} is behind the proxy (not started)"))
     };
     found.about(of)
 }
@@ -196,7 +198,7 @@ fn find_flag_mismatch(
         ),
         _ => return None,
     };
-    let finding = DoctorFinding::warn(CHECK, code, what);
+    let finding = DoctorFinding::warn(code, what);
     let offered = offer_reinstall(finding, of, context, "sets --with-hooks accordingly");
     let off = of.client.file_disabling_hooks(InstallLevel::Project, &context.places);
     Some(match off.filter(|_| offered.fix.is_none()) {
@@ -219,66 +221,27 @@ impl McpHandshake {
         let Self { tools, took } = self;
         let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let what = format!("{name}: recoup {OUR_VERSION}, {tools} tools, answered in {millis} ms");
-        DoctorFinding::ok(CHECK, what)
+        DoctorFinding::ok(what)
             .fact("version", FindingFact::version(OUR_VERSION))
             .fact("tools", *tools)
             .fact("ms", millis)
     }
 }
 
-/// Starts this program as a server in a sandbox and greets it; a failure is a finding.
-fn greet_this_program(context: &DoctorContext) -> Result<McpHandshake, DoctorFinding> {
-    let sandbox = ProbeSandbox::new(context).map_err(|error| {
-        let what = format!("no server could be started: {error}");
-        DoctorFinding::fail(CHECK, "no-room", what)
-            .remedy("free some space in the temporary directory (TMPDIR)")
-    })?;
-    let program = context.program.as_deref().unwrap_or(Path::new("recoup"));
-    perform_handshake(program, &sandbox).map_err(|error| {
-        let (code, why) = match error {
-            HandshakeError::NotStarted(why) => ("not-started", format!("can't be started: {why}")),
-            HandshakeError::Silent => {
-                ("too-late", format!("did not answer within {} s", LIMIT.as_secs()))
-            }
-            HandshakeError::Strange(why) => ("wrong-answer", why.to_owned()),
-        };
-        let what = format!("the server {} {why}", context.display_path(program));
-        DoctorFinding::fail(CHECK, code, what).remedy(
-            "if the machine is not overloaded, please report it with `recoup doctor --bundle FILE`",
-        )
-    })
-}
-
-#[derive(Debug)]
-enum HandshakeError {
-    NotStarted(String),
-    /// No answer in time.
-    Silent,
-    /// An exit, or an unexpected answer.
-    Strange(&'static str),
-}
-
 /// Initializes the server as a client would, lists its tools, and disconnects.
-fn perform_handshake(
-    program: &Path,
-    sandbox: &ProbeSandbox,
-) -> Result<McpHandshake, HandshakeError> {
-    let failed = |error| match error {
-        ProbeError::NotStarted(error) => HandshakeError::NotStarted(error.to_string()),
-        ProbeError::TooLate => HandshakeError::Strange("kept running after its client left"),
-    };
+fn perform_handshake(program: &Path, sandbox: &ProbeSandbox) -> Result<McpHandshake, ProbeError> {
     let (watch, deadline) = (Stopwatch::start(), Deadline::after(LIMIT));
     let command = sandboxed_command(program, &["mcp"], sandbox);
-    let mut server = ProbedProcess::start(command).map_err(failed)?;
+    let mut server = ProbedProcess::start(command)?;
     let client = json!({"name": "recoup-doctor", "version": OUR_VERSION});
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
     send_request(&mut server, 1, "initialize", &params, deadline)?;
     server.write(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
     let tools = send_request(&mut server, 2, "tools/list", &json!({}), deadline)?;
     let took = watch.elapsed();
-    server.finish(deadline).map_err(failed)?;
-    let tools = tools["tools"].as_array().ok_or(HandshakeError::Strange("lists no tools"))?;
-    Ok(McpHandshake { tools: tools.len(), took })
+    server.finish(deadline)?;
+    let tools = tools["tools"].as_array().map_or(0, Vec::len);
+    Ok(McpHandshake { tools, took })
 }
 
 /// Sends a request and returns its result, skipping unrelated messages.
@@ -288,19 +251,15 @@ fn send_request(
     method: &str,
     params: &Value,
     deadline: Deadline,
-) -> Result<Value, HandshakeError> {
+) -> Result<Value, ProbeError> {
     let question = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     server.write(format!("{question}\n").as_bytes());
     loop {
-        let line = server.read_line(deadline).map_err(|why| match why {
-            RecvTimeoutError::Timeout => HandshakeError::Silent,
-            RecvTimeoutError::Disconnected => HandshakeError::Strange("exited without an answer"),
-        })?;
-        let answer: Value = serde_json::from_slice(&line)
-            .map_err(|_| HandshakeError::Strange("printed something that is not JSON"))?;
+        let answer: Value = serde_json::from_slice(&server.read_line(deadline)?)
+            .map_err(|_| ProbeError::wrong_answer("prints something that is not JSON"))?;
         if answer["id"] == id {
             let result = answer.get("result").cloned();
-            return result.ok_or(HandshakeError::Strange("answered with an error"));
+            return result.ok_or_else(|| ProbeError::wrong_answer("answers with an error"));
         }
     }
 }

@@ -7,49 +7,28 @@ use crate::doctor::installed_command::is_same_file;
 use crate::doctor::{DoctorContext, OUR_VERSION};
 use crate::install::{self, is_program};
 
-const CHECK: &str = "program";
-
 pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     let Some(program) = &context.program else {
         let what = format!("recoup {OUR_VERSION}; its own path is unknown");
-        return vec![DoctorFinding::warn(CHECK, "unknown", what)];
+        return vec![DoctorFinding::warn("unknown", what)];
     };
     let copies = copies_on_path(context);
     let this = format!("recoup {OUR_VERSION} at {}", context.display_path(program));
     let first = match copies.first() {
-        None => {
-            DoctorFinding::warn(CHECK, "not-on-path", format!("{this}, which is not on the PATH"))
-                .remedy(match install::program_path(program, None, &context.places) {
-                    Ok(_) => "add its directory to the PATH, so that you and your scripts find it",
-                    Err(_) => "install it permanently (`cargo install --path crates/recoup`)",
-                })
-        }
-        Some(first) if context.is_this_program(first) => DoctorFinding::ok(CHECK, this),
+        None => DoctorFinding::warn("not-on-path", format!("{this}, which is not on the PATH"))
+            .remedy(match install::program_path(program, None, &context.places) {
+                Ok(_) => "add its directory to the PATH, so that you and your scripts find it",
+                Err(_) => "install it permanently (`cargo install --path crates/recoup`)",
+            }),
+        Some(first) if context.is_this_program(first) => DoctorFinding::ok(this),
         Some(first) => {
             let what = format!("{this}; `recoup` on the PATH is {}", describe_copy(first, context));
-            DoctorFinding::warn(CHECK, "another-on-path", what).remedy(
+            DoctorFinding::warn("another-on-path", what).remedy(
                 "agents and scripts use the one on the PATH: replace it, or change the PATH",
             )
         }
     };
-    let first =
-        first.fact("version", FindingFact::version(OUR_VERSION)).fact("on_path", copies.len());
-    [first].into_iter().chain(find_shadowed_copies(&copies, context)).collect()
-}
-
-/// Reports copies behind the first: a changed PATH would pick one of them.
-fn find_shadowed_copies(copies: &[PathBuf], context: &DoctorContext) -> Option<DoctorFinding> {
-    let others: Vec<&PathBuf> =
-        copies.iter().skip(1).filter(|path| !context.is_this_program(path)).collect();
-    let first = describe_copy(others.first()?, context);
-    let more =
-        if others.len() > 1 { format!(" and {} more", others.len() - 1) } else { String::new() };
-    let what = format!("further down the PATH: {first}{more}");
-    Some(
-        DoctorFinding::warn(CHECK, "other-copies", what)
-            .remedy("remove the copies that you no longer want")
-            .fact("others", others.len()),
-    )
+    vec![first.fact("version", FindingFact::version(OUR_VERSION)).fact("on_path", copies.len())]
 }
 
 fn describe_copy(path: &Path, context: &DoctorContext) -> String {

@@ -21,40 +21,9 @@ pub(super) struct HookProbeResult {
     /// Time of the slowest of them.
     pub(super) slowest: Duration,
     /// The first failure, with its event.
-    pub(super) fault: Option<(&'static str, HookProbeError)>,
+    pub(super) fault: Option<(&'static str, ProbeError)>,
     /// True if the sandbox's rule arrived.
     pub(super) has_rule: bool,
-}
-
-/// Failure of one event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum HookProbeError {
-    NotStarted(String),
-    TooLate,
-    Ended(Option<i32>),
-    Reply(&'static str),
-}
-
-impl HookProbeError {
-    /// Stable identifier of the failure.
-    pub(super) fn code(&self) -> &'static str {
-        match self {
-            Self::NotStarted(_) => "not-started",
-            Self::TooLate => "too-late",
-            Self::Ended(_) => "wrong-exit",
-            Self::Reply(_) => "wrong-answer",
-        }
-    }
-
-    pub(super) fn describe(&self) -> String {
-        match self {
-            Self::NotStarted(why) => format!("it can't be started: {why}"),
-            Self::TooLate => format!("it did not finish within {} s", LIMIT.as_secs()),
-            Self::Ended(Some(code)) => format!("it exits with {code} instead of 0"),
-            Self::Ended(None) => "it was killed by a signal".to_owned(),
-            Self::Reply(why) => (*why).to_owned(),
-        }
-    }
 }
 
 /// Sends the events, until one fails.
@@ -88,20 +57,12 @@ fn fire_event(
     event: &str,
     recorded: &str,
     sandbox: &ProbeSandbox,
-) -> Result<bool, HookProbeError> {
-    let failed = |error| match error {
-        ProbeError::NotStarted(error) => HookProbeError::NotStarted(error.to_string()),
-        ProbeError::TooLate => HookProbeError::TooLate,
-    };
+) -> Result<bool, ProbeError> {
     let payload = move_payload(recorded, &sandbox.project).to_string();
-    let mut process =
-        ProbedProcess::start(sandboxed_command(program, args, sandbox)).map_err(failed)?;
+    let mut process = ProbedProcess::start(sandboxed_command(program, args, sandbox))?;
     process.write(payload.as_bytes());
-    let (code, stdout) = process.finish(Deadline::after(LIMIT)).map_err(failed)?;
-    if code != Some(0) {
-        return Err(HookProbeError::Ended(code));
-    }
-    read_reply(event, &stdout).map_err(HookProbeError::Reply)
+    let stdout = process.finish(Deadline::after(LIMIT))?;
+    read_reply(event, &stdout).map_err(ProbeError::wrong_answer)
 }
 
 /// Fields with a session's name: all events are of one session.
@@ -133,17 +94,18 @@ fn move_payload(recorded: &str, project: &Path) -> Value {
 /// Reads an answer: true if it has the sandbox's rule. An error says what the client would not
 /// understand.
 fn read_reply(event: &str, stdout: &[u8]) -> Result<bool, &'static str> {
-    let text = str::from_utf8(stdout).map_err(|_| "its output is not UTF-8")?.trim();
+    let text = str::from_utf8(stdout).map_err(|_| "prints something that is not UTF-8")?.trim();
     if text.is_empty() {
         return Ok(false);
     }
-    let answer: Value = serde_json::from_str(text).map_err(|_| "its output is not JSON")?;
+    let answer: Value =
+        serde_json::from_str(text).map_err(|_| "prints something that is not JSON")?;
     if !answer.is_object() {
-        return Err("its output is not a JSON object");
+        return Err("prints JSON that is not an object");
     }
     let own = answer.get("hookSpecificOutput");
     if own.is_some_and(|own| own.get("hookEventName").is_none_or(|name| name != event)) {
-        return Err("its output is for another event");
+        return Err("answers another event");
     }
     Ok(text.contains(RULE))
 }
@@ -164,10 +126,10 @@ mod tests {
         assert_eq!(read(&own("Stop", "x")), Ok(false));
         assert_eq!(read(&own("Stop", RULE)), Ok(true));
         assert_eq!(read(&json!({ "context": RULE }).to_string()), Ok(true));
-        assert_eq!(read("welcome to recoup"), Err("its output is not JSON"));
-        assert_eq!(read("[]"), Err("its output is not a JSON object"));
-        assert_eq!(read(&own("SessionStart", "x")), Err("its output is for another event"));
-        assert_eq!(read_reply("Stop", b"\xff"), Err("its output is not UTF-8"));
+        assert_eq!(read("welcome to recoup"), Err("prints something that is not JSON"));
+        assert_eq!(read("[]"), Err("prints JSON that is not an object"));
+        assert_eq!(read(&own("SessionStart", "x")), Err("answers another event"));
+        assert_eq!(read_reply("Stop", b"\xff"), Err("prints something that is not UTF-8"));
     }
 
     #[test]

@@ -13,12 +13,11 @@ use crate::doctor::DoctorContext;
 use crate::doctor::finding::{DoctorFinding, FindingFact, FindingState};
 use crate::doctor::fix::offer_reinstall;
 use crate::doctor::installed_command::{InstalledCommand, find_command_fault};
-use crate::doctor::sandbox::ProbeSandbox;
+use crate::doctor::probe::ProbeError;
+use crate::doctor::sandbox::{ProbeSandbox, no_room_finding};
 use crate::install::{AgentClient, ClientInstallation, HookCommand, InstallLevel, SettingsContent};
 pub(super) use combined_settings::enable_hooks_remedy;
 use fire::{HookProbeResult, fire_events};
-
-const CHECK: &str = "hooks";
 
 /// Longer than this, people notice every call.
 const SLOW: Duration = Duration::from_secs(1);
@@ -27,20 +26,17 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     let with_hooks =
         |of: &&ClientInstallation| of.client.as_hook_client().is_some() && !of.hooks.is_empty();
     let installed: Vec<&ClientInstallation> = context.installed.iter().filter(with_hooks).collect();
-    let mut found = client_files::find_malformed(CHECK, true, context);
+    let mut found = client_files::find_malformed(true, context);
     if !installed.is_empty() {
-        let checked = check_clients(&installed, context).unwrap_or_else(|error| {
-            let what = format!("the hooks could not be tested: {error}");
-            let finding = DoctorFinding::fail(CHECK, "no-room", what);
-            vec![finding.remedy("free some space in the temporary directory (TMPDIR)")]
-        });
+        let checked = check_clients(&installed, context);
+        let checked = checked.unwrap_or_else(|error| vec![no_room_finding(&error)]);
         found.extend(checked);
     }
     found.extend(combined_settings::find(&installed, context));
     found.extend(combined_settings::find_missing_hooks(&installed, context));
     if found.is_empty() {
         let what = "no client with hooks is installed on this machine";
-        found.push(DoctorFinding::skipped(CHECK, "none", what).remedy(
+        found.push(DoctorFinding::skipped("none", what).remedy(
             "`recoup init` adds its hooks to Claude Code, Codex and Pi once they are installed",
         ));
     }
@@ -99,18 +95,16 @@ fn probe_finding(
     let program = context.display_path(program);
     let answers = format!("{program} answers {sound} events, the slowest in {millis} ms");
     let found = if let Some((event, fault)) = fault {
-        let what = format!("{name}: {program}: {event}: {}", fault.describe());
-        DoctorFinding::fail(CHECK, fault.code(), what).remedy(
-            "if the machine is not overloaded, please report it with `recoup doctor --bundle FILE`",
-        )
+        let what = format!("{name}: {program} {} ({event})", fault.what);
+        DoctorFinding::fail(fault.code, what).remedy(ProbeError::REMEDY)
     } else if !has_rule {
-        DoctorFinding::warn(CHECK, "no-rules", format!("{name}: {answers}, but delivers no rules"))
-            .remedy("please report it with `recoup doctor --bundle FILE`")
+        DoctorFinding::warn("no-rules", format!("{name}: {answers}, but delivers no rules"))
+            .remedy(ProbeError::REMEDY)
     } else if *slowest > SLOW {
-        DoctorFinding::warn(CHECK, "slow", format!("{name}: {answers}"))
+        DoctorFinding::warn("slow", format!("{name}: {answers}"))
             .remedy("the machine is very busy, or the program is on a slow disk")
     } else {
-        DoctorFinding::ok(CHECK, format!("{name}: {answers}, rules are delivered"))
+        DoctorFinding::ok(format!("{name}: {answers}, rules are delivered"))
     };
     found.fact("fired", *sound).fact("slowest_ms", millis)
 }
@@ -124,8 +118,7 @@ fn check_file(of: &ClientInstallation, context: &DoctorContext) -> Vec<DoctorFin
             calls.push(&hook.call);
         }
     }
-    let faults =
-        calls.iter().filter_map(|call| find_command_fault(CHECK, &name, call, of, context));
+    let faults = calls.iter().filter_map(|call| find_command_fault(&name, call, of, context));
     let mut found: Vec<DoctorFinding> = faults.collect();
     // The rest can wait until the program is there.
     if !found.iter().any(|it| it.state == FindingState::Fail) {
@@ -153,13 +146,13 @@ fn find_unsupported_hooks(
         let what = format!(
             "{name}: version {version} does not support {events}, and ignores all of {shown}"
         );
-        (DoctorFinding::fail(CHECK, "unknown-event", what), "removes them")
+        (DoctorFinding::fail("unknown-event", what), "removes them")
     } else if of.client.lacks_args(&context.places) && of.hooks.iter().any(has_args) {
         let what = format!(
             "{name}: version {version} does not support `args` of a hook, and starts the program \
              without them"
         );
-        (DoctorFinding::warn(CHECK, "unknown-args", what), "writes them as shell commands")
+        (DoctorFinding::warn("unknown-args", what), "writes them as shell commands")
     } else {
         return None;
     };
@@ -205,7 +198,7 @@ fn find_incomplete_hooks(
     // Events without a hook are lost. A project's settings are its team's: only a warning.
     let is_broken = !missing.is_empty() && of.level == InstallLevel::User;
     let make = if is_broken { DoctorFinding::fail } else { DoctorFinding::warn };
-    let finding = make(CHECK, code, what);
+    let finding = make(code, what);
     let finding = finding.fact("missing", missing.len()).fact("untimed", untimed);
     Some(if by_hand {
         finding.remedy("these commands were written by hand: add what is missing there")
