@@ -72,7 +72,7 @@ pub(crate) fn render_bundle(
     format!("{bundle:#}\n")
 }
 
-/// What the system says about itself. Kernel builders append text of their own to its number.
+/// Description of the system, as it says itself. Kernel builders append text of their own to its number.
 fn describe_system() -> Value {
     let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
     let number: String = kernel.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();

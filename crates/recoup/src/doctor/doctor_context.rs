@@ -78,9 +78,9 @@ impl DoctorContext {
         }
     }
 
-    /// True if a path leads to the running executable, or it is unknown.
+    /// True if a path leads to the running executable.
     pub(super) fn is_this_program(&self, path: &Path) -> bool {
-        self.program.as_ref().is_none_or(|program| is_same_file(program, path))
+        self.program.as_ref().is_some_and(|program| is_same_file(program, path))
     }
 
     /// True if a file is in the project: then others may share it, and have written it.

@@ -20,7 +20,7 @@ const LONGEST: u64 = 1 << 20;
 pub(super) struct ProbeError {
     /// Stable identifier of the failure.
     pub(super) code: &'static str,
-    /// What the program did, as the end of a sentence about it.
+    /// The end of a sentence that begins with the program.
     pub(super) what: String,
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::client_files;
 use super::hooks::enable_hooks_remedy;
 use crate::clients::RecoupCall;
-use crate::doctor::finding::{DoctorFinding, FindingFact};
+use crate::doctor::finding::{DoctorFinding, FindingFact, FindingState};
 use crate::doctor::fix::{init_command, offer_reinstall};
 use crate::doctor::installed_command::{InstalledCommand, find_command_fault};
 use crate::doctor::probe::{ProbeError, ProbedProcess, sandboxed_command};
@@ -85,8 +85,8 @@ fn check_servers(
     let is_tested = |server: &InstalledServer| !server.off && is_ours(&server.call);
     let mut greeted = None;
     let mut found = Vec::new();
-    if servers.iter().any(|(_, server)| is_tested(server)) {
-        let program = context.program.as_deref().unwrap_or(Path::new("recoup"));
+    let has_any = servers.iter().any(|(_, server)| is_tested(server));
+    if let Some(program) = context.program.as_ref().filter(|_| has_any) {
         match ProbeSandbox::new(context).map(|sandbox| perform_handshake(program, &sandbox)) {
             Ok(Ok(answers)) => greeted = Some(answers),
             Ok(Err(error)) => {
@@ -120,6 +120,7 @@ fn check_server(
     let is_as_installed = matches!(server.call.args.as_slice(), [_])
         || matches!(server.call.args.as_slice(), [_, flag] if flag == WITH_HOOKS);
     let state = match (fault, greeted) {
+        (Some(fault), _) if fault.state == FindingState::Fail => return vec![fault],
         (Some(fault), _) => Some(fault),
         (None, _) if !is_as_installed => {
             let what = format!("{name}: its server was not tested: it has arguments of your own");

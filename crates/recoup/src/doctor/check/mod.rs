@@ -28,8 +28,8 @@ pub(crate) struct DoctorCheck {
 const SHORT: Duration = Duration::from_secs(10);
 /// Limit for checks that read whole databases, for which they have a limit of their own.
 const LONG: Duration = Duration::from_secs(30);
-/// Limit for checks that start other programs, each with a limit of its own.
-const OTHERS: Duration = Duration::from_mins(5);
+/// Limit for checks that start this program, each time with a limit of its own.
+const PROBES: Duration = Duration::from_mins(2);
 
 /// All checks, in the order of the report.
 pub(crate) const CHECKS: [DoctorCheck; 14] = [
@@ -41,8 +41,8 @@ pub(crate) const CHECKS: [DoctorCheck; 14] = [
     DoctorCheck { name: "cache", limit: LONG, find: databases::check_stores },
     DoctorCheck { name: "ledger", limit: SHORT, find: home::check_ledger },
     DoctorCheck { name: "installed", limit: SHORT, find: client_files::find_record },
-    DoctorCheck { name: "hooks", limit: OTHERS, find: hooks::find },
-    DoctorCheck { name: "mcp", limit: OTHERS, find: mcp::find },
+    DoctorCheck { name: "hooks", limit: PROBES, find: hooks::find },
+    DoctorCheck { name: "mcp", limit: PROBES, find: mcp::find },
     DoctorCheck { name: "synced", limit: SHORT, find: configuration::check_mirror },
     DoctorCheck { name: "worker", limit: SHORT, find: jobs::find_backlog },
     DoctorCheck { name: "log", limit: SHORT, find: jobs::find_faults },
