@@ -12,9 +12,7 @@ use super::CHECK;
 use crate::doctor::DoctorContext;
 use crate::doctor::finding::DoctorFinding;
 use crate::doctor::fix::{find_install_obstacle, init_command, obstacle_remedy, offer_reinstall};
-use crate::install::{
-    AgentClient, ClientInstallation, InstallLevel, SettingsContent, SettingsFile,
-};
+use crate::install::{AgentClient, ClientInstallation, InstallLevel, SettingsFile};
 
 pub(super) fn find(
     installed: &[&ClientInstallation],
@@ -55,7 +53,10 @@ pub(super) fn find(
 pub(in super::super) fn enable_hooks_remedy(client: AgentClient, place: &str) -> String {
     match client {
         AgentClient::Codex => format!("remove `hooks = false` from [features] in {place}"),
-        _ => format!("remove `disableAllHooks` from {place}"),
+        _ => {
+            let switch = client.spec().hooks.as_ref().and_then(|hooks| hooks.off_switch);
+            format!("remove {} from {place}", switch.map_or("the setting", |it| it.setting))
+        }
     }
 }
 
@@ -162,9 +163,7 @@ pub(super) fn find_missing_hooks(
             && !installed.iter().any(|of| of.client == *client)
             && !unreadable.iter().any(|of| of.client == *client)
     };
-    let is_of_hooks = |slot: &&SettingsFile| {
-        matches!(slot.holds, SettingsContent::Hooks(_) | SettingsContent::Extension)
-    };
+    let is_of_hooks = |slot: &&SettingsFile| slot.holds.is_for_hooks();
     let mut found = Vec::new();
     for client in AgentClient::ALL.into_iter().filter(is_bare) {
         let (title, init) = (client.title(), init_command(client, InstallLevel::User));

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::clients::RecoupCall;
+use crate::clients::{RecoupCall, hooks_of};
 use recoup_core::memory::HookClient;
 use serde_json::{Value, json};
 
@@ -89,10 +89,7 @@ pub(super) fn fire_events(
     context: &DoctorContext,
 ) -> HookProbeResult {
     // The event at which a client's agents are given their rules.
-    let rules_event = match client {
-        HookClient::Pi => "before_agent_start",
-        HookClient::ClaudeCode | HookClient::Codex => "SessionStart",
-    };
+    let rules_event = hooks_of(client).answer.context_events[0];
     let mut fired = HookProbeResult::default();
     let mut hanging: Vec<&RecoupCall> = Vec::new();
     for hook in &of.hooks {
@@ -192,6 +189,7 @@ fn payload(client: HookClient, event: &str, sandbox: &ProbeSandbox) -> Option<Va
             Some(payload)
         }
         HookClient::ClaudeCode => claude_code_payload(event, sandbox),
+        _ => None,
     }
 }
 
@@ -261,7 +259,7 @@ fn parse_reply(
     }
     let context = match client {
         HookClient::Pi => answer.get("context"),
-        HookClient::ClaudeCode | HookClient::Codex => {
+        _ => {
             let own = answer.get("hookSpecificOutput");
             if own.is_some_and(|own| own.get("hookEventName").is_none_or(|name| name != event)) {
                 return Err("its output is for another event");
