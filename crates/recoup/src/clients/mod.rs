@@ -157,4 +157,19 @@ mod tests {
             assert!(!hooks_of(*client).answer.context_events.is_empty(), "{client:?}");
         }
     }
+
+    #[test]
+    fn recorded_payloads_name_their_event_and_a_directory() {
+        for client in AgentClient::ALL {
+            let Some(hooks) = &client.spec().hooks else { continue };
+            assert!(!hooks.recorded.is_empty(), "{client:?}");
+            for (event, payload) in hooks.recorded {
+                let payload: serde_json::Value = serde_json::from_str(payload).unwrap();
+                assert!(payload.to_string().contains(&format!("\"{event}\"")), "{event}");
+                assert!(payload["cwd"].is_string(), "{event}");
+                let is_installed = hooks.events.iter().any(|it| it.name == *event);
+                assert!(is_installed || hooks.events.is_empty(), "{client:?}: {event}");
+            }
+        }
+    }
 }

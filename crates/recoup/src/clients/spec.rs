@@ -172,6 +172,9 @@ pub(crate) struct HookSpec {
     pub(crate) answer: AnswerSpec,
     /// Version that a file with hooks has to name.
     pub(crate) file_version: Option<u64>,
+    /// Payloads as the client sent them, by event, in the order of a session. `doctor` sends them
+    /// to this program.
+    pub(crate) recorded: &'static [(&'static str, &'static str)],
 }
 
 /// Answers that a client reads from a hook.

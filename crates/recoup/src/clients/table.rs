@@ -10,6 +10,16 @@ use FileContent::{Extension, Hooks, Servers, TomlHooks, TomlServers};
 use JsonDialect::{Comments, Strict};
 use ServerEntryShape::{Custom, Local, LocalWithTools, Plain, Typed};
 
+/// Recorded payloads of a client, by event: `"DIRECTORY", EVENT = "FILE"`.
+macro_rules! recorded {
+    ($dir:literal, $($event:ident = $file:literal),+ $(,)?) => {
+        &[$((
+            stringify!($event),
+            include_str!(concat!("../../tests/fixtures/", $dir, "/", $file, ".json")),
+        )),+]
+    };
+}
+
 /// Time limit of a hook: ample; without a timeout of its own, a hook at a session's end is cut
 /// short.
 const SECONDS: u64 = 10;
@@ -106,6 +116,21 @@ const CLAUDE_CODE: ClientSpec = ClientSpec {
             ],
         },
         file_version: None,
+        recorded: recorded! {
+            "claude-code",
+            SessionStart = "SessionStart-startup",
+            UserPromptSubmit = "UserPromptSubmit",
+            PreToolUse = "PreToolUse-Bash",
+            PostToolUse = "PostToolUse-Bash",
+            PostToolUseFailure = "PostToolUseFailure-Bash",
+            PostToolBatch = "PostToolBatch",
+            SubagentStart = "SubagentStart",
+            SubagentStop = "SubagentStop",
+            PreCompact = "PreCompact-manual",
+            Stop = "Stop",
+            StopFailure = "StopFailure",
+            SessionEnd = "SessionEnd-other",
+        },
     }),
     tested: TestedWith::Version("2.1.325"),
     ..NONE
@@ -157,6 +182,16 @@ const CODEX: ClientSpec = ClientSpec {
             ],
         },
         file_version: None,
+        recorded: recorded! {
+            "codex",
+            SessionStart = "SessionStart-startup",
+            UserPromptSubmit = "UserPromptSubmit",
+            PreToolUse = "PreToolUse",
+            PostToolUse = "PostToolUse",
+            PreCompact = "PreCompact-auto",
+            Stop = "Stop",
+            SessionEnd = "SessionEnd-other",
+        },
     }),
     advice: Some("it asks once whether new hooks may run: allow them there"),
     tested: TestedWith::Version("0.166.0"),
@@ -188,6 +223,16 @@ const PI: ClientSpec = ClientSpec {
             context_events: &["before_agent_start", "tool_result"],
         },
         file_version: None,
+        // As our extension sends them.
+        recorded: recorded! {
+            "pi",
+            session_start = "session_start",
+            input = "input",
+            before_agent_start = "before_agent_start",
+            tool_result = "tool_result",
+            agent_end = "agent_end",
+            session_shutdown = "session_shutdown",
+        },
     }),
     tested: TestedWith::Version("1.5.0"),
     ..NONE
@@ -212,6 +257,7 @@ const SHELL_HOOKS: HookSpec = HookSpec {
         context_events: &["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"],
     },
     file_version: None,
+    recorded: &[],
 };
 
 /// Qwen Code: hooks and servers in one file. It ends a headless run without `SessionEnd`.
@@ -240,6 +286,15 @@ const QWEN_CODE: ClientSpec = ClientSpec {
             timed("SessionEnd", MILLIS),
         ],
         args: &["hook", "--client", "qwen"],
+        recorded: recorded! {
+            "qwen",
+            SessionStart = "SessionStart-startup",
+            UserPromptSubmit = "UserPromptSubmit",
+            PostToolUse = "PostToolUse-run_shell_command",
+            PostToolUseFailure = "PostToolUseFailure-run_shell_command-failing-command",
+            Stop = "Stop",
+            SessionEnd = "SessionEnd-prompt_input_exit",
+        },
         off_switch: Some(OffSwitch {
             paths: &[&["disableAllHooks"]],
             off: true,
@@ -272,6 +327,15 @@ const COPILOT_CLI: ClientSpec = ClientSpec {
     ],
     hooks: Some(HookSpec {
         args: &["hook", "--client", "copilot"],
+        recorded: recorded! {
+            "copilot",
+            SessionStart = "SessionStart-new",
+            UserPromptSubmit = "UserPromptSubmit",
+            PostToolUse = "PostToolUse-Bash",
+            PostToolUseFailure = "PostToolUseFailure-Read-missing-file",
+            Stop = "Stop",
+            SessionEnd = "SessionEnd-complete",
+        },
         off_switch: Some(OffSwitch {
             paths: &[&["disableAllHooks"]],
             off: true,
@@ -313,6 +377,13 @@ const DROID: ClientSpec = ClientSpec {
             any_version("SessionEnd"),
         ],
         args: &["hook", "--client", "droid"],
+        recorded: recorded! {
+            "droid",
+            SessionStart = "SessionStart-startup",
+            PostToolUse = "PostToolUse-Execute",
+            Stop = "Stop",
+            SessionEnd = "SessionEnd-other",
+        },
         off_switch: Some(OffSwitch {
             paths: &[&["hooksDisabled"], &["hooks", "hooksDisabled"]],
             off: true,
@@ -350,6 +421,14 @@ const KIMI_CODE: ClientSpec = ClientSpec {
             any_version("Stop"),
         ],
         args: &["hook", "--client", "kimi"],
+        recorded: recorded! {
+            "kimi",
+            SessionStart = "SessionStart-startup",
+            UserPromptSubmit = "UserPromptSubmit",
+            PostToolUse = "PostToolUse-Bash",
+            PostToolUseFailure = "PostToolUseFailure-Bash-failing-command",
+            Stop = "Stop",
+        },
         answer: AnswerSpec { layout: AnswerLayout::Text, context_events: &["UserPromptSubmit"] },
         ..SHELL_HOOKS
     }),
@@ -382,6 +461,14 @@ const GEMINI: ClientSpec = ClientSpec {
             timed("SessionEnd", MILLIS),
         ],
         args: &["hook", "--client", "gemini"],
+        recorded: recorded! {
+            "gemini",
+            SessionStart = "SessionStart-startup",
+            BeforeAgent = "BeforeAgent",
+            AfterTool = "AfterTool-run_shell_command",
+            AfterAgent = "AfterAgent",
+            SessionEnd = "SessionEnd-exit",
+        },
         off_switch: Some(OffSwitch {
             paths: &[&["hooksConfig", "enabled"]],
             off: false,

@@ -5,6 +5,7 @@ mod codex;
 mod conversation;
 mod crowd;
 mod cursor;
+mod dialects;
 mod hostile;
 mod invocations;
 mod job_queue;
