@@ -7,6 +7,7 @@ mod command;
 mod dirs;
 mod hook_settings;
 mod json_text;
+mod overview;
 mod settings_file;
 mod spec;
 mod table;
@@ -19,6 +20,7 @@ pub use command::clients_of_command;
 pub use dirs::{ClientDirs, ClientPlaces};
 pub use hook_settings::{LARGEST, extension_program, has_our_hooks, hooks_disabled_by};
 pub(crate) use json_text::replace_lone_surrogates;
+pub use overview::clients_in_markdown;
 pub(crate) use settings_file::{HookLayout, ServerLayout, SettingsContent, SettingsFile};
 pub(crate) use spec::{
     AnswerLayout, AnswerSpec, ClientSpec, ClientVersion, FileRole, HookSpec, InstallLevel,

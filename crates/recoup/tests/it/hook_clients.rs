@@ -65,6 +65,13 @@ fn programs_are_known_by_the_name_of_their_file() {
 }
 
 #[test]
+fn the_readme_has_every_client() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let table = clients::clients_in_markdown();
+    assert!(fs::read_to_string(readme).unwrap().contains(&table), "it should have\n{table}");
+}
+
+#[test]
 fn each_settings_file_of_claude_code_counts() {
     for path in [
         "home/.claude/settings.json", "project/.claude/settings.json",

@@ -58,9 +58,7 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
                 "none",
                 "no client with hooks is installed on this machine",
             )
-            .remedy(
-                "`recoup init` adds its hooks to Claude Code, Codex and Pi once they are installed",
-            ),
+            .remedy("`recoup init` adds its hooks to such a client once it is installed"),
         );
     }
     found
