@@ -282,11 +282,6 @@ pub(crate) fn config_home() -> Option<PathBuf> {
     path(&XDG_CONFIG_HOME).filter(|path| path.is_absolute())
 }
 
-/// The whole environment, to find variables that children must not inherit.
-pub(crate) fn all_variables() -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os()
-}
-
 /// The PATH.
 pub(crate) fn search_path() -> Option<OsString> {
     verbatim("PATH")

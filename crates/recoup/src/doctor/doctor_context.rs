@@ -8,7 +8,7 @@ use recoup_core::base::FaultLog;
 use recoup_core::base::project::{Project, ProjectRegistry};
 use recoup_core::memory::Memory;
 
-use super::sandbox::EnclosingRepository;
+use super::installed_command::is_same_file;
 use crate::app::memory_in;
 use crate::config::show::{ConfigLayer, set_keys};
 use crate::config::trust::TrustVerdict;
@@ -30,8 +30,6 @@ pub(crate) struct DoctorContext {
     pub(super) program: Option<PathBuf>,
     /// The project of the working directory, if it can be determined.
     pub(super) project: Option<Project>,
-    /// The repository around the project, and the variables that lead into it.
-    pub(super) repository: EnclosingRepository,
     pub(super) configuration: ConfigDiagnosis,
     /// Paths of the clients' files.
     pub(super) places: install::InstallPaths,
@@ -75,14 +73,12 @@ impl DoctorContext {
         let noted = install::recorded_files(&places).map_err(|error| error.to_string());
         let configuration = ConfigDiagnosis::read();
         let program = std::env::current_exe().ok();
-        let repository = EnclosingRepository::find_around(root, &places.dirs.home);
         Ok(Self {
             cwd,
             home,
             user_home,
             program,
             project,
-            repository,
             configuration,
             places,
             installed,
@@ -99,6 +95,17 @@ impl DoctorContext {
             Some(rest) => format!("~/{}", rest.display()),
             None => path.display().to_string(),
         }
+    }
+
+    /// True if a path leads to the running executable, or it is unknown.
+    pub(super) fn is_this_program(&self, path: &Path) -> bool {
+        self.program.as_ref().is_none_or(|program| is_same_file(program, path))
+    }
+
+    /// True if a file is in the project: then others may share it, and have written it.
+    pub(super) fn is_in_project(&self, path: &Path) -> bool {
+        let is_inside = |path: &Path| self.places.is_in_project(path);
+        is_inside(path) || path.canonicalize().is_ok_and(|path| is_inside(&path))
     }
 
     /// True if a client would run our hooks, all of its settings taken together.

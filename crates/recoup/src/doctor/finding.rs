@@ -1,11 +1,12 @@
 //! Findings of checks: words for a person, and facts without private data for a bug report.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use recoup_core::secrets;
 use serde::{Serialize, Serializer};
 
-use crate::install::AgentClient;
+use crate::install::{AgentClient, ClientInstallation, InstallLevel};
 
 /// Severity of a finding, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -24,7 +25,7 @@ pub(crate) enum FindingState {
 /// One result of a check.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct DoctorFinding {
-    /// Name of the check.
+    /// Name of the check; `home` if even the context could not be collected.
     pub(crate) check: &'static str,
     pub(crate) state: FindingState,
     /// Stable identifier of the result.
@@ -36,8 +37,7 @@ pub(crate) struct DoctorFinding {
     /// The repair that `--fix` would do; serialized as a `bool`.
     #[serde(rename = "fixable", serialize_with = "is_there")]
     pub(crate) fix: Option<RepairAction>,
-    #[serde(serialize_with = "as_object")]
-    pub(crate) facts: Vec<(&'static str, FindingFact)>,
+    pub(crate) facts: BTreeMap<&'static str, FindingFact>,
 }
 
 /// A repair that `--fix` can do. None deletes a file, or touches one of a project.
@@ -103,28 +103,25 @@ impl From<&'static str> for FindingFact {
 }
 
 impl DoctorFinding {
-    fn new(check: &'static str, state: FindingState, code: &'static str, what: String) -> Self {
-        Self { check, state, code, what, remedy: None, fix: None, facts: Vec::new() }
+    fn new(state: FindingState, code: &'static str, what: String) -> Self {
+        let facts = BTreeMap::new();
+        Self { check: "home", state, code, what, remedy: None, fix: None, facts }
     }
 
-    pub(super) fn ok(check: &'static str, what: impl Into<String>) -> Self {
-        Self::new(check, FindingState::Ok, "ok", what.into())
+    pub(super) fn ok(what: impl Into<String>) -> Self {
+        Self::new(FindingState::Ok, "ok", what.into())
     }
 
-    pub(super) fn skipped(
-        check: &'static str,
-        code: &'static str,
-        what: impl Into<String>,
-    ) -> Self {
-        Self::new(check, FindingState::Skipped, code, what.into())
+    pub(super) fn skipped(code: &'static str, what: impl Into<String>) -> Self {
+        Self::new(FindingState::Skipped, code, what.into())
     }
 
-    pub(super) fn warn(check: &'static str, code: &'static str, what: impl Into<String>) -> Self {
-        Self::new(check, FindingState::Warn, code, what.into())
+    pub(super) fn warn(code: &'static str, what: impl Into<String>) -> Self {
+        Self::new(FindingState::Warn, code, what.into())
     }
 
-    pub(super) fn fail(check: &'static str, code: &'static str, what: impl Into<String>) -> Self {
-        Self::new(check, FindingState::Fail, code, what.into())
+    pub(super) fn fail(code: &'static str, what: impl Into<String>) -> Self {
+        Self::new(FindingState::Fail, code, what.into())
     }
 
     pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {
@@ -132,8 +129,18 @@ impl DoctorFinding {
         self
     }
 
-    /// Redacts secrets: a finding may quote other programs' files.
-    pub(super) fn redacted(mut self) -> Self {
+    /// Adds client and level of an installation.
+    pub(super) fn about(self, of: &ClientInstallation) -> Self {
+        self.about_client(of.client, of.level)
+    }
+
+    pub(super) fn about_client(self, client: AgentClient, level: InstallLevel) -> Self {
+        self.fact("client", client.as_str()).fact("level", level.as_str())
+    }
+
+    /// Sets the check, and redacts secrets: a finding may quote other programs' files.
+    pub(super) fn of_check(mut self, check: &'static str) -> Self {
+        self.check = check;
         self.what = secrets::redact(&self.what).into_owned();
         self.remedy = self.remedy.map(|remedy| secrets::redact(&remedy).into_owned());
         self
@@ -145,7 +152,7 @@ impl DoctorFinding {
     }
 
     pub(super) fn fact(mut self, name: &'static str, fact: impl Into<FindingFact>) -> Self {
-        self.facts.push((name, fact.into()));
+        self.facts.insert(name, fact.into());
         self
     }
 }
@@ -153,11 +160,4 @@ impl DoctorFinding {
 #[expect(clippy::ref_option, reason = "as serde calls it")]
 fn is_there<S: Serializer>(fix: &Option<RepairAction>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_bool(fix.is_some())
-}
-
-fn as_object<S: Serializer>(
-    facts: &[(&'static str, FindingFact)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(facts.iter().map(|(name, fact)| (name, fact)))
 }

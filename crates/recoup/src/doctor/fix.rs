@@ -71,8 +71,7 @@ fn apply_repair(fix: &RepairAction, context: &DoctorContext) -> Result<()> {
         // As `recoup init` does for that client, with backups.
         RepairAction::Install(client) => {
             let plan = plan_reinstall(*client, InstallLevel::User, context)?;
-            let is_theirs =
-                |it: &FileChange| it.has_effect() && context.repository.contains(&it.path);
+            let is_theirs = |it: &FileChange| it.has_effect() && context.is_in_project(&it.path);
             if plan.changes.iter().any(is_theirs) {
                 let message = "its files are in this project: run `recoup init`, which shows the \
                                changes first";
@@ -123,7 +122,7 @@ pub(super) fn offer_reinstall(
     }
     // Files in a repository are shared: changes are shown before they are written.
     let is_theirs =
-        |change: &FileChange| change.has_effect() && context.repository.contains(&change.path);
+        |change: &FileChange| change.has_effect() && context.is_in_project(&change.path);
     if of.level == InstallLevel::Project || plan.changes.iter().any(is_theirs) {
         return finding.remedy(format!("`{init}` {does}, and shows the change first"));
     }

@@ -7,10 +7,10 @@
 
 mod bundle;
 mod check;
-mod client_program;
 mod doctor_context;
 mod finding;
 mod fix;
+mod installed_command;
 mod interrupt_cleanup;
 mod probe;
 mod sandbox;
@@ -31,6 +31,9 @@ pub(crate) use fix::{RepairAttempt, run_repairs};
 /// Time limit for collecting the context.
 const CONTEXT_LIMIT: Duration = Duration::from_secs(10);
 
+/// The version of this program.
+const OUR_VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Signal handlers are installed once, however often the context is collected.
 static WATCH: Once = Once::new();
 
@@ -39,15 +42,14 @@ static WATCH: Once = Once::new();
 pub(crate) fn collect_context(
     faults: Arc<dyn FaultLog>,
 ) -> Result<Arc<DoctorContext>, Box<DoctorFinding>> {
-    const CHECK: &str = "home";
     WATCH.call_once(interrupt_cleanup::clean_up_on_signals);
     match run_with_limit(CONTEXT_LIMIT, || DoctorContext::collect(faults)) {
         Ok(Ok(context)) => Ok(Arc::new(context)),
         Ok(Err(error)) => Err(Box::new(
-            DoctorFinding::fail(CHECK, "no-home", error.to_string())
+            DoctorFinding::fail("no-home", error.to_string())
                 .remedy("set HOME, or set RECOUP_HOME to a directory that recoup may use"),
         )),
-        Err(lost) => Err(Box::new(unanswered_finding(CHECK, lost, CONTEXT_LIMIT))),
+        Err(lost) => Err(Box::new(unanswered_finding(lost, CONTEXT_LIMIT))),
     }
 }
 
@@ -55,21 +57,19 @@ pub(crate) fn collect_context(
 pub(crate) fn run_check(check: &DoctorCheck, context: &Arc<DoctorContext>) -> Vec<DoctorFinding> {
     let (find, seen) = (check.find, Arc::clone(context));
     let found = run_with_limit(check.limit, move || find(&seen))
-        .unwrap_or_else(|lost| vec![unanswered_finding(check.name, lost, check.limit)]);
-    found.into_iter().map(DoctorFinding::redacted).collect()
+        .unwrap_or_else(|lost| vec![unanswered_finding(lost, check.limit)]);
+    found.into_iter().map(|it| it.of_check(check.name)).collect()
 }
 
-fn unanswered_finding(check: &'static str, lost: TimeLimitError, limit: Duration) -> DoctorFinding {
+fn unanswered_finding(lost: TimeLimitError, limit: Duration) -> DoctorFinding {
     match lost {
         TimeLimitError::TooLate => {
             let what = format!("no result within {} s", limit.as_secs());
-            DoctorFinding::fail(check, "too-late", what)
+            DoctorFinding::fail("too-late", what)
                 .remedy("something that this check uses hangs: a file system, a disk or a server")
         }
-        TimeLimitError::Failed => {
-            DoctorFinding::fail(check, "check-failed", "the check itself failed")
-                .remedy("please report it, and attach the file from `recoup doctor --bundle FILE`")
-        }
+        TimeLimitError::Failed => DoctorFinding::fail("check-failed", "the check itself failed")
+            .remedy("please report it, and attach the file from `recoup doctor --bundle FILE`"),
     }
 }
 

@@ -1,139 +1,79 @@
-//! Starts a program as a client would, with input and a deadline, and leaves nothing of it behind.
+//! Starts this program as a client would: in a sandbox, with input and a deadline.
 
 use std::io::{self, Read, Write as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
 
-use crate::clients::{CallForm, RecoupCall};
-use recoup_core::base::clock::{Deadline, Stopwatch};
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use recoup_core::base::clock::Deadline;
+use rustix::process::Pid;
 
-use super::DoctorContext;
-use super::interrupt_cleanup;
+use super::interrupt_cleanup::CLEANUP;
 use super::sandbox::ProbeSandbox;
 
 /// Longer than any valid answer.
 const LONGEST: u64 = 1 << 20;
-/// Poll interval, and base of the grace period for output after an exit.
-const STEP: Duration = Duration::from_millis(5);
 
-/// Exit code, output and duration of a program.
-#[derive(Debug)]
-pub(super) struct ProbeOutput {
-    /// None if a signal ended it.
-    pub(super) code: Option<i32>,
-    pub(super) stdout: Vec<u8>,
-    pub(super) took: Duration,
+/// Failure of a probe.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ProbeError {
+    /// Stable identifier of the failure.
+    pub(super) code: &'static str,
+    /// What the program did, as the end of a sentence about it.
+    pub(super) what: String,
 }
 
-/// Failure to run a program to its end.
-#[derive(Debug)]
-pub(super) enum ProbeError {
-    /// The program could not be started.
-    NotStarted(io::Error),
-    /// The time was up, and the program was killed.
-    TooLate,
+impl ProbeError {
+    /// Remedy for a failure of this program.
+    pub(super) const REMEDY: &str =
+        "if the machine is not overloaded, please report it with `recoup doctor --bundle FILE`";
+
+    pub(super) fn wrong_answer(what: &str) -> Self {
+        Self { code: "wrong-answer", what: what.to_owned() }
+    }
+
+    fn not_started(error: &io::Error) -> Self {
+        Self { code: "not-started", what: format!("can't be started: {error}") }
+    }
 }
 
-/// The command that a client would start, isolated: it does not touch the user's data, ask a model,
-/// or find anything in the repository.
-pub(super) fn sandboxed_command(
-    call: &RecoupCall,
-    sandbox: &ProbeSandbox,
-    context: &DoctorContext,
-) -> Command {
-    let mut command = match &call.how {
-        CallForm::Line(line) => {
-            let mut shell = Command::new("/bin/sh");
-            shell.arg("-c").arg(line);
-            shell
+impl From<RecvTimeoutError> for ProbeError {
+    fn from(error: RecvTimeoutError) -> Self {
+        match error {
+            RecvTimeoutError::Timeout => {
+                Self { code: "too-late", what: "did not answer in time".to_owned() }
+            }
+            RecvTimeoutError::Disconnected => Self::wrong_answer("exited without an answer"),
         }
-        CallForm::Words(words) => {
-            let mut command = Command::new(words.first().unwrap_or(&call.program));
-            command.args(words.iter().skip(1));
-            command
-        }
-    };
-    isolate_command(&mut command, &sandbox.project, context);
+    }
+}
+
+/// A command that does not touch the user's data, and asks no model.
+pub(super) fn sandboxed_command(program: &Path, args: &[&str], sandbox: &ProbeSandbox) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(&sandbox.project);
     command.env("RECOUP_HOME", &sandbox.home).env("RECOUP_JUDGE_ENABLED", "false");
     command
 }
 
-/// Sets the directory, and removes variables and PATH entries that lead into the repository.
-pub(super) fn isolate_command(command: &mut Command, dir: &Path, context: &DoctorContext) {
-    for name in context.repository.leading_variables() {
-        command.env_remove(name);
-    }
-    command.current_dir(dir).env("PWD", dir).env("PATH", context.repository.search_path());
-}
-
-/// Runs a command to its end, or until its time is up.
-pub(super) fn run_to_end(
-    mut command: Command,
-    input: &[u8],
-    limit: Duration,
-) -> Result<ProbeOutput, ProbeError> {
-    let deadline = Deadline::after(limit);
-    let watch = Stopwatch::start();
-    let mut process = ProbedProcess::start(&mut command)?;
-    process.write(input);
-    process.close();
-    let answers = process.answers.take();
-    loop {
-        match process.has_ended() {
-            Ok(true) => {
-                let took = watch.elapsed();
-                // A descendant may keep the pipe open.
-                let (grace, mut stdout) = (Deadline::after(STEP * 20), Vec::new());
-                while let Some(Ok(piece)) =
-                    answers.as_ref().map(|it| it.recv_timeout(grace.remaining()))
-                {
-                    stdout.extend(piece);
-                }
-                let status = process.terminate().map_err(ProbeError::NotStarted)?;
-                return Ok(ProbeOutput { code: status.code(), stdout, took });
-            }
-            Ok(false) if deadline.has_passed() => return Err(ProbeError::TooLate),
-            Ok(false) => thread::sleep(STEP.min(deadline.remaining())),
-            Err(error) => return Err(ProbeError::NotStarted(error)),
-        }
-    }
-}
-
-/// A running program with its process group, which is killed on drop.
+/// A running process, which is killed on drop.
 #[derive(Debug)]
 pub(super) struct ProbedProcess {
     child: Child,
-    /// Its process group, which its descendants share unless they leave it; none once killed.
-    group: Option<Pid>,
-    input: Option<mpsc::Sender<Vec<u8>>>,
-    answers: Option<Receiver<Vec<u8>>>,
+    input: Option<ChildStdin>,
+    answers: Receiver<Vec<u8>>,
     rest: Vec<u8>,
 }
 
 impl ProbedProcess {
-    /// Starts the command in a process group of its own.
-    pub(super) fn start(command: &mut Command) -> Result<Self, ProbeError> {
+    /// Starts the command.
+    pub(super) fn start(mut command: Command) -> Result<Self, ProbeError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        command.process_group(0);
-        let mut child = interrupt_cleanup::spawn_registered(|| command.spawn())
-            .map_err(ProbeError::NotStarted)?;
-        let (input, to_write) = mpsc::channel::<Vec<u8>>();
+        let mut registry = CLEANUP.lock();
+        let mut child = command.spawn().map_err(|error| ProbeError::not_started(&error))?;
+        registry.processes.extend(pid_of(&child));
         let (answer, answers) = mpsc::channel();
-        if let Some(mut pipe) = child.stdin.take() {
-            // A program that does not read must not block us.
-            thread::spawn(move || {
-                while let Ok(bytes) = to_write.recv() {
-                    if pipe.write_all(&bytes).and_then(|()| pipe.flush()).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
         if let Some(pipe) = child.stdout.take() {
             thread::spawn(move || {
                 let (mut pipe, mut piece) = (pipe.take(LONGEST), vec![0; 16 << 10]);
@@ -144,68 +84,97 @@ impl ProbedProcess {
                 }
             });
         }
-        let group = interrupt_cleanup::process_group_of(&child);
-        let (input, answers) = (Some(input), Some(answers));
-        Ok(Self { child, group, input, answers, rest: Vec::new() })
+        let input = child.stdin.take();
+        Ok(Self { child, input, answers, rest: Vec::new() })
     }
 
-    /// Queues bytes for its stdin.
-    pub(super) fn write(&self, bytes: &[u8]) {
-        if let Some(input) = &self.input {
+    /// Writes to its stdin. What we write is shorter than a pipe.
+    pub(super) fn write(&mut self, bytes: &[u8]) {
+        if let Some(input) = &mut self.input {
             // It may have exited; then it does not answer.
-            let _ = input.send(bytes.to_vec());
+            let _ = input.write_all(bytes);
         }
     }
 
-    /// Closes its stdin.
-    pub(super) fn close(&mut self) {
-        self.input = None;
-    }
-
     /// The next line of its output, if it arrives in time.
-    pub(super) fn read_line(&mut self, deadline: Deadline) -> Result<Vec<u8>, RecvTimeoutError> {
+    pub(super) fn read_line(&mut self, deadline: Deadline) -> Result<Vec<u8>, ProbeError> {
         loop {
             if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
                 return Ok(self.rest.drain(..=end).collect());
             }
-            let Some(answers) = &self.answers else { return Err(RecvTimeoutError::Disconnected) };
-            let piece = answers.recv_timeout(deadline.remaining())?;
-            self.rest.extend(piece);
+            self.rest.extend(self.answers.recv_timeout(deadline.remaining())?);
         }
     }
 
-    /// True if it exits by itself before the deadline.
-    pub(super) fn exits_before(&mut self, deadline: Deadline) -> bool {
-        while !deadline.has_passed() {
-            if matches!(self.has_ended(), Ok(true)) {
-                return true;
+    /// Closes its stdin, and returns the rest of its output once it exits with 0.
+    pub(super) fn finish(mut self, deadline: Deadline) -> Result<Vec<u8>, ProbeError> {
+        self.input = None;
+        loop {
+            match self.answers.recv_timeout(deadline.remaining()) {
+                Ok(piece) => self.rest.extend(piece),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(error) => return Err(error.into()),
             }
-            thread::sleep(STEP);
         }
-        false
-    }
-
-    /// True if it has exited. It is not reaped, so that its PID, which is also its group's ID, is
-    /// not reused.
-    fn has_ended(&self) -> io::Result<bool> {
-        let Some(process) = interrupt_cleanup::process_group_of(&self.child) else {
-            return Ok(true);
-        };
-        let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        Ok(waitid(WaitId::Pid(process), looking)?.is_some())
-    }
-
-    /// Kills its process group, and returns its exit status.
-    fn terminate(&mut self) -> io::Result<ExitStatus> {
-        if let Some(group) = self.group.take() {
-            interrupt_cleanup::kill_group(group);
+        let status = self.child.wait().map_err(|error| ProbeError::not_started(&error))?;
+        if status.success() {
+            return Ok(std::mem::take(&mut self.rest));
         }
-        self.child.wait()
+        let what = status.code().map_or_else(
+            || "was killed by a signal".to_owned(),
+            |code| format!("exits with {code} instead of 0"),
+        );
+        Err(ProbeError { code: "wrong-exit", what })
     }
 }
 
 impl Drop for ProbedProcess {
     fn drop(&mut self) {
-        let _ = self.terminate();
+        let mut registry = CLEANUP.lock();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let pid = pid_of(&self.child);
+        registry.processes.retain(|other| Some(*other) != pid);
+    }
+}
+
+fn pid_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use recoup_core::base::clock::Stopwatch;
+
+    use super::*;
+
+    #[test]
+    fn an_exit_code_that_would_stop_a_client_is_a_fault() {
+        let finish = |line: &str| {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", line]);
+            let process = ProbedProcess::start(command).unwrap();
+            process.finish(Deadline::after(Duration::from_secs(20)))
+        };
+        assert_eq!(finish("echo {}"), Ok(b"{}\n".to_vec()));
+        assert_eq!(finish("exit 2").unwrap_err().what, "exits with 2 instead of 0");
+        assert_eq!(finish("kill -9 $$").unwrap_err().code, "wrong-exit");
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_killed() {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "echo $$; exec /bin/sleep 60"]);
+        let mut process = ProbedProcess::start(command).unwrap();
+        let pid = process.read_line(Deadline::after(Duration::from_secs(20))).unwrap();
+        let began = Stopwatch::start();
+        let ended = process.finish(Deadline::after(Duration::from_millis(50)));
+        assert_eq!(ended.unwrap_err().code, "too-late");
+        assert!(began.elapsed() < Duration::from_secs(20));
+        let pid: i32 = String::from_utf8(pid).unwrap().trim().parse().unwrap();
+        assert!(!CLEANUP.lock().processes.contains(&Pid::from_raw(pid).unwrap()));
+        assert!(rustix::process::test_kill_process(Pid::from_raw(pid).unwrap()).is_err());
     }
 }

@@ -59,10 +59,6 @@ pub(crate) struct InstalledServer {
 pub(crate) struct ProxiedServer {
     pub(crate) name: String,
     pub(crate) call: RecoupCall,
-    /// Variables that the entry sets, with their values.
-    pub(crate) variables: Vec<(String, String)>,
-    /// Working directory that the entry sets.
-    pub(crate) dir: Option<PathBuf>,
     /// Disabled by the user.
     pub(crate) off: bool,
 }
@@ -226,8 +222,6 @@ fn find_servers(servers: Option<&Value>) -> FoundEntries {
     };
     let behind_proxy = proxied::proxied_servers(servers).into_iter();
     let behind_proxy = behind_proxy.map(|(name, entry, call)| ProxiedServer {
-        variables: proxied::entry_variables(&entry),
-        dir: entry.get("cwd").and_then(Value::as_str).map(PathBuf::from),
         off: proxied::is_switched_off(&entry),
         name,
         call,

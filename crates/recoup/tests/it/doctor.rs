@@ -1,5 +1,5 @@
 //! `recoup doctor`, the real program: in good health, with everything that can be broken
-//! broken, and with hooks and servers that do what they should not.
+//! broken, and with hooks and servers that are not ours.
 
 mod broken;
 mod bundle;
@@ -12,7 +12,6 @@ mod messages;
 mod offers;
 mod queue;
 mod servers;
-mod wrapped;
 
 use std::collections::BTreeMap;
 use std::fs;

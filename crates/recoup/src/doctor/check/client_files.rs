@@ -5,33 +5,17 @@ use std::collections::BTreeSet;
 
 use crate::doctor::DoctorContext;
 use crate::doctor::finding::DoctorFinding;
-use crate::install::SettingsContent;
 
-/// Purpose of a client's file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ClientFileRole {
-    Hooks,
-    Servers,
-}
-
-/// Reports malformed files of that role, each path once: clients and levels may share a file.
-pub(super) fn find_malformed(
-    check: &'static str,
-    kind: ClientFileRole,
-    context: &DoctorContext,
-) -> Vec<DoctorFinding> {
+/// Reports malformed files that our hooks go into, or else our servers. Each path is reported once:
+/// clients and levels may share a file.
+pub(super) fn find_malformed(for_hooks: bool, context: &DoctorContext) -> Vec<DoctorFinding> {
     let (mut known, mut found) = (Vec::new(), Vec::new());
     for of in &context.installed {
         let Some(fault) = &of.fault else { continue };
         let slots = of.client.settings_files(of.level, &context.places);
         let slot = slots.iter().find(|slot| slot.path == of.path);
-        let role = slot.map(|slot| match slot.holds {
-            SettingsContent::Hooks(_)
-            | SettingsContent::TomlHooks(_)
-            | SettingsContent::Extension => ClientFileRole::Hooks,
-            SettingsContent::Servers(_) | SettingsContent::TomlServers => ClientFileRole::Servers,
-        });
-        if role != Some(kind) || known.contains(&&of.path) {
+        let has_role = slot.is_some_and(|slot| slot.holds.is_for_hooks() == for_hooks);
+        if !has_role || known.contains(&&of.path) {
             continue;
         }
         known.push(&of.path);
@@ -40,16 +24,13 @@ pub(super) fn find_malformed(
         let is_present = of.client.is_present(&context.places);
         let make = if is_present { DoctorFinding::fail } else { DoctorFinding::warn };
         found.push(
-            make(check, "malformed", what)
+            make("malformed", what)
                 .remedy("correct that file: nothing in it takes effect until then")
-                .fact("client", of.client.as_str())
-                .fact("level", of.level.as_str()),
+                .about(of),
         );
     }
     found
 }
-
-const INSTALLED: &str = "installed";
 
 /// Checks the record of our changes.
 pub(super) fn find_record(context: &DoctorContext) -> Vec<DoctorFinding> {
@@ -59,7 +40,7 @@ pub(super) fn find_record(context: &DoctorContext) -> Vec<DoctorFinding> {
             let own = &context.places.own;
             let why = why.replace(&own.display().to_string(), &context.display_path(own));
             let why = why.strip_suffix("; nothing was changed").unwrap_or(&why);
-            return vec![DoctorFinding::fail(INSTALLED, "unreadable", why).remedy(
+            return vec![DoctorFinding::fail("unreadable", why).remedy(
                 "fix or remove the file: `recoup init` and `recoup uninstall` do not run until \
                  then",
             )];
@@ -74,5 +55,5 @@ pub(super) fn find_record(context: &DoctorContext) -> Vec<DoctorFinding> {
     } else {
         format!("installed in {}", clients.join(", "))
     };
-    vec![DoctorFinding::ok(INSTALLED, what).fact("files", files.len())]
+    vec![DoctorFinding::ok(what).fact("files", files.len())]
 }

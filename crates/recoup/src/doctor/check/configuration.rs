@@ -14,14 +14,12 @@ use crate::doctor::finding::DoctorFinding;
 use crate::human;
 use crate::mirror::LeftReason;
 
-const CONFIGURATION: &str = "configuration";
-
 /// Reports problems of the configuration, and what is ignored in it.
 pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding> {
     let ConfigDiagnosis { problems, ignored, unconfirmed, warnings, said, untrusted, .. } =
         &context.configuration;
     let stops = |(at, problem): (usize, &String)| {
-        let finding = DoctorFinding::fail(CONFIGURATION, "wrong", problem);
+        let finding = DoctorFinding::fail("wrong", problem);
         // The same for all: once is enough.
         if at > 0 {
             return finding;
@@ -31,7 +29,7 @@ pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding>
         )
     };
     let is_ignored = |problem: &String| {
-        DoctorFinding::fail(CONFIGURATION, "wrong", problem).remedy(
+        DoctorFinding::fail("wrong", problem).remedy(
             "this file is ignored until it is corrected; `recoup config check` lists every problem",
         )
     };
@@ -39,38 +37,36 @@ pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding>
         problems.iter().enumerate().map(stops).chain(ignored.iter().map(is_ignored)).collect();
     let problems = found.len();
     if let Some(first) = found.first_mut() {
-        first.facts.push(("problems", problems.into()));
+        first.facts.insert("problems", problems.into());
     }
     found.extend(unconfirmed.iter().map(|advice| {
-        DoctorFinding::warn(CONFIGURATION, "unconfirmed-checkout", advice)
+        DoctorFinding::warn("unconfirmed-checkout", advice)
             .remedy("run `recoup trust`: it explains the question and lets you decide")
     }));
     found.extend(warnings.iter().map(|warning| {
-        DoctorFinding::warn(CONFIGURATION, "untrusted", warning)
+        DoctorFinding::warn("untrusted", warning)
             .remedy("run `recoup trust` to review these files and decide")
             .fact("files", *untrusted)
     }));
     let project = context.project.as_ref();
     let advice = project.and_then(|it| trust::team_state(&context.home, it).advice());
-    found.extend(advice.map(|it| DoctorFinding::warn(CONFIGURATION, "team-rules", it)));
+    found.extend(advice.map(|it| DoctorFinding::warn("team-rules", it)));
     if found.is_empty() {
         let what = match said.len() {
             0 => "no key is set: all defaults apply".to_owned(),
             1 => "1 key is set".to_owned(),
             keys => format!("{keys} keys are set"),
         };
-        found.push(DoctorFinding::ok(CONFIGURATION, what).fact("keys", said.len()));
+        found.push(DoctorFinding::ok(what).fact("keys", said.len()));
     }
     found
 }
-
-const JUDGE: &str = "judge";
 
 /// Checks the judge.
 pub(super) fn check_judge(context: &DoctorContext) -> Vec<DoctorFinding> {
     let Some(settings) = context.settings() else {
         let what = "not checked: the configuration is invalid";
-        return vec![DoctorFinding::skipped(JUDGE, "unknown", what)];
+        return vec![DoctorFinding::skipped("unknown", what)];
     };
     let app = App { settings: settings.clone(), faults: Arc::clone(&context.faults) };
     let found = match app.judge() {
@@ -78,14 +74,14 @@ pub(super) fn check_judge(context: &DoctorContext) -> Vec<DoctorFinding> {
             Ok(standing) => ready_finding(&settings.judge, standing),
             Err(error) => {
                 let what = format!("can't read the record of used tokens: {error}");
-                DoctorFinding::warn(JUDGE, "unusable", what).remedy(
+                DoctorFinding::warn("unusable", what).remedy(
                     "no model is called while its tokens can't be counted: move the file away",
                 )
             }
         },
         Ok(Err(JudgeUnreadyReason::NotAgreed)) => {
             let what = "no model is used: judge.enabled is false";
-            DoctorFinding::ok(JUDGE, what).fact("agreed", false)
+            DoctorFinding::ok(what).fact("agreed", false)
         }
         Ok(Err(JudgeUnreadyReason::NoKey(variable))) => {
             let what = format!("judge.enabled is true, but the variable {variable} has no API key");
@@ -93,10 +89,10 @@ pub(super) fn check_judge(context: &DoctorContext) -> Vec<DoctorFinding> {
                 "set {variable} in the environment of your agents, or name another variable in \
                  judge.key_env"
             );
-            let found = DoctorFinding::warn(JUDGE, "no-key", what).remedy(remedy);
+            let found = DoctorFinding::warn("no-key", what).remedy(remedy);
             found.fact("agreed", true).fact("key", false)
         }
-        Err(error) => DoctorFinding::warn(JUDGE, "wrong-key", error.to_string())
+        Err(error) => DoctorFinding::warn("wrong-key", error.to_string())
             .remedy("correct the variable's value")
             .fact("agreed", true),
     };
@@ -112,20 +108,17 @@ fn ready_finding(settings: &JudgeSettings, standing: AccountStatus) -> DoctorFin
     let found = if let Some(until) = standing.paused_until {
         let until = Timestamp::to_second_string(until);
         let what = format!("{model} is paused until {until}{}", last.unwrap_or_default());
-        DoctorFinding::warn(JUDGE, "paused", what).remedy("`recoup judge test` tries it now")
+        DoctorFinding::warn("paused", what).remedy("`recoup judge test` tries it now")
     } else if tokens >= limit {
         let what =
             format!("{model} has used {spent} today, and is not called again until tomorrow (UTC)");
-        DoctorFinding::warn(JUDGE, "spent", what)
-            .remedy("raise judge.daily_tokens if you want more")
+        DoctorFinding::warn("spent", what).remedy("raise judge.daily_tokens if you want more")
     } else {
-        DoctorFinding::ok(JUDGE, format!("{model}, {spent} today"))
+        DoctorFinding::ok(format!("{model}, {spent} today"))
     };
     let found = found.fact("agreed", true).fact("key", true);
     found.fact("tokens", tokens).fact("daily_tokens", limit)
 }
-
-const SYNCED: &str = "synced";
 
 /// Checks the mirror.
 pub(super) fn check_mirror(context: &DoctorContext) -> Vec<DoctorFinding> {
@@ -134,14 +127,13 @@ pub(super) fn check_mirror(context: &DoctorContext) -> Vec<DoctorFinding> {
     let changed = report.left.iter().filter(|left| left.why != LeftReason::NotOurs).map(|left| {
         let what =
             format!("{} was changed after recoup wrote it", context.display_path(&left.path));
-        DoctorFinding::warn(SYNCED, "changed", what).remedy(
+        DoctorFinding::warn("changed", what).remedy(
             "recoup does not overwrite it: delete it and run `recoup memory sync` to write it \
              again",
         )
     });
     let faults = report.faults.iter().map(|fault| {
         DoctorFinding::warn(
-            SYNCED,
             "out-of-step",
             format!("{}: {}", context.display_path(&fault.dir), fault.why),
         )
@@ -150,14 +142,14 @@ pub(super) fn check_mirror(context: &DoctorContext) -> Vec<DoctorFinding> {
     let files = report.count();
     let is_off = context.settings().is_some_and(|settings| !settings.users_mirror.is_any());
     let all = match (files, is_off) {
-        (0, true) => DoctorFinding::skipped(SYNCED, "off", "rules sync and skills are off"),
+        (0, true) => DoctorFinding::skipped("off", "rules sync and skills are off"),
         (n, true) => {
             let what = format!("rules sync and skills are off, but {n} of their files remain");
-            DoctorFinding::warn(SYNCED, "off", what).remedy("`recoup memory sync` removes them")
+            DoctorFinding::warn("off", what).remedy("`recoup memory sync` removes them")
         }
-        (0, _) => DoctorFinding::ok(SYNCED, "nothing is synced yet"),
-        (1, _) => DoctorFinding::ok(SYNCED, "1 file for Claude Code"),
-        (n, _) => DoctorFinding::ok(SYNCED, format!("{n} files for Claude Code")),
+        (0, _) => DoctorFinding::ok("nothing is synced yet"),
+        (1, _) => DoctorFinding::ok("1 file for Claude Code"),
+        (n, _) => DoctorFinding::ok(format!("{n} files for Claude Code")),
     };
     // Deleted on purpose, perhaps, but the next sync writes them again.
     let missed = report.missed.first().filter(|_| !is_off).map(|first| {
@@ -166,7 +158,7 @@ pub(super) fn check_mirror(context: &DoctorContext) -> Vec<DoctorFinding> {
             0 => format!("{first} is missing"),
             more => format!("{first} and {more} more are missing"),
         };
-        DoctorFinding::warn(SYNCED, "missing", what)
+        DoctorFinding::warn("missing", what)
             .remedy(
                 "`recoup memory sync` in that project writes them again, and so does the next \
                  session; to remove a rule for good, retire or forget it",

@@ -20,8 +20,6 @@ use crate::doctor::DoctorContext;
 use crate::doctor::finding::{DoctorFinding, FindingFact, FindingState, RepairAction};
 use crate::human;
 
-const CACHE: &str = "cache";
-
 /// Time limit for reading all pages of a file.
 const CACHE_READ_LIMIT: Duration = Duration::from_secs(10);
 
@@ -40,12 +38,10 @@ pub(super) fn check_stores(context: &DoctorContext) -> Vec<DoctorFinding> {
     let mut found = check_store(&settings.store, context);
     if !settings.cache.enabled {
         found.push(
-            DoctorFinding::warn(
-                CACHE,
-                "off",
-                "the cache is switched off: nothing is stored or returned",
-            )
-            .remedy("cache.enabled is false: `recoup config show --origin` shows where it is set"),
+            DoctorFinding::warn("off", "the cache is switched off: nothing is stored or returned")
+                .remedy(
+                    "cache.enabled is false: `recoup config show --origin` shows where it is set",
+                ),
         );
     }
     let near = settings.near.as_ref().map(|near| check_store(&near.store, context));
@@ -61,7 +57,7 @@ pub(super) fn check_stores(context: &DoctorContext) -> Vec<DoctorFinding> {
             server.faults, server.last
         );
         found.push(
-            DoctorFinding::warn(CACHE, "breaker-open", what)
+            DoctorFinding::warn("breaker-open", what)
                 .remedy("recoup retries then; check that the server is running")
                 .fact("faults", u64::from(server.faults)),
         );
@@ -73,7 +69,6 @@ fn check_store(url: &StoreUrl, context: &DoctorContext) -> Vec<DoctorFinding> {
     match url {
         StoreUrl::Sqlite(path) => {
             let database = DatabaseCheck {
-                check: CACHE,
                 path,
                 if_damaged: "`recoup doctor --fix` rebuilds its indexes, or sets the file aside",
                 fix: RepairAction::MendCache(path.clone()),
@@ -100,18 +95,18 @@ fn check_directory(dir: &Path, store: &'static str, context: &DoctorContext) -> 
     let shown = context.display_path(dir);
     let found = match fs::read_dir(dir) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            DoctorFinding::ok(CACHE, format!("{shown}: empty, nothing stored yet"))
+            DoctorFinding::ok(format!("{shown}: empty, nothing stored yet"))
         }
-        Err(error) => DoctorFinding::fail(CACHE, "unusable", format!("{shown}: {error}"))
+        Err(error) => DoctorFinding::fail("unusable", format!("{shown}: {error}"))
             .remedy("grant this user read access, or choose another store"),
         Ok(_) if access(dir, Access::WRITE_OK).is_err() => {
             let what = format!("{shown} is read-only for this user: nothing new is stored");
-            DoctorFinding::fail(CACHE, "read-only", what)
+            DoctorFinding::fail("read-only", what)
                 .remedy("check its owner and permissions (`ls -ld`)")
         }
         Ok(entries) => {
             let files = entries.take(MAX_COUNTED_FILES).count();
-            DoctorFinding::ok(CACHE, format!("{shown}: {} files", human::count(files as u64)))
+            DoctorFinding::ok(format!("{shown}: {} files", human::count(files as u64)))
                 .fact("files", files)
         }
     };
@@ -130,7 +125,7 @@ fn check_redis(target: &RedisTarget) -> DoctorFinding {
                 }
                 _ => "check the server's message, and whether this user has access",
             };
-            return DoctorFinding::fail(CACHE, "unreachable", format!("{target}: {error}"))
+            return DoctorFinding::fail("unreachable", format!("{target}: {error}"))
                 .remedy(remedy)
                 .fact("store", "redis");
         }
@@ -142,13 +137,13 @@ fn check_redis(target: &RedisTarget) -> DoctorFinding {
     let time = human::fine_millis(took);
     let what = format!("{target}: {product} {version}{nodes_said}, answers in {time}");
     let found = if is_replica {
-        DoctorFinding::fail(CACHE, "read-only", format!("{what}, but it is a read-only replica"))
+        DoctorFinding::fail("read-only", format!("{what}, but it is a read-only replica"))
             .remedy("use the primary's address in the store URL: a replica refuses writes")
     } else if took > SLOW_SERVER {
-        DoctorFinding::warn(CACHE, "slow", what)
+        DoctorFinding::warn("slow", what)
             .remedy("put a local store in front of it: near.store = \"sqlite:near.db\"")
     } else {
-        DoctorFinding::ok(CACHE, what)
+        DoctorFinding::ok(what)
     };
     found
         .fact("version", FindingFact::version(version))
@@ -156,8 +151,6 @@ fn check_redis(target: &RedisTarget) -> DoctorFinding {
         .fact("micros", micros)
         .fact("store", "redis")
 }
-
-const MEMORY: &str = "memory";
 
 /// Time limit for reading all pages.
 const MEMORY_READ_LIMIT: Duration = Duration::from_secs(15);
@@ -175,7 +168,6 @@ const SLOW_RULES: Duration = Duration::from_millis(500);
 pub(super) fn check_memory(context: &DoctorContext) -> Vec<DoctorFinding> {
     let path = context.home.join("memory.db");
     let database = DatabaseCheck {
-        check: MEMORY,
         path: &path,
         if_damaged: "`recoup doctor --fix` sets it aside, and recovers what it can from it and \
                      from the newest snapshot; copy the file first if it is important to you",
@@ -224,13 +216,13 @@ fn snapshot_finding(path: &Path, notes: &NotesFound) -> Option<DoctorFinding> {
         Some(_) => None,
     };
     let found = match (warning, newest) {
-        (Some(what), _) => DoctorFinding::warn(MEMORY, "no-snapshot", what).remedy(
+        (Some(what), _) => DoctorFinding::warn("no-snapshot", what).remedy(
             "the worker and `recoup memory add`, `edit` and `import` take one a day: check the \
              findings about the directory and the worker, and the log of the hooks",
         ),
         (None, Some(newest)) => {
             let what = format!("the newest snapshot is from {} ({} kept)", newest.date, all.len());
-            DoctorFinding::ok(MEMORY, what)
+            DoctorFinding::ok(what)
         }
         (None, None) => return None,
     };
@@ -247,7 +239,7 @@ fn rules_findings(context: &DoctorContext) -> Vec<DoctorFinding> {
         Ok(notes) => notes,
         Err(error) => {
             let what = format!("can't read the rules: {error}");
-            return vec![DoctorFinding::fail(MEMORY, "no-rules", what)];
+            return vec![DoctorFinding::fail("no-rules", what)];
         }
     };
     let given = HashSet::new();
@@ -263,10 +255,9 @@ fn rules_findings(context: &DoctorContext) -> Vec<DoctorFinding> {
     let noun = if count == 1 { "rule" } else { "rules" };
     let what = format!("a session started here receives {count} {noun}, read in {time}");
     let first = if took > SLOW_RULES {
-        DoctorFinding::warn(MEMORY, "slow", what)
-            .remedy("the disk is slow, or the machine is very busy")
+        DoctorFinding::warn("slow", what).remedy("the disk is slow, or the machine is very busy")
     } else {
-        DoctorFinding::ok(MEMORY, what)
+        DoctorFinding::ok(what)
     };
     let mut found = vec![first.fact("rules", count)];
     found.extend(silence_finding(memory.pause_reason(&scope)));
@@ -289,12 +280,11 @@ fn silence_finding(said: recoup_core::Result<Option<PauseReason>>) -> Option<Doc
             "`recoup resume --project`",
         ),
     };
-    Some(DoctorFinding::warn(MEMORY, code, what).remedy(format!("to turn it on again: {remedy}")))
+    Some(DoctorFinding::warn(code, what).remedy(format!("to turn it on again: {remedy}")))
 }
 
 /// A database under check.
 struct DatabaseCheck<'a> {
-    check: &'static str,
     path: &'a Path,
     /// Remedy for a damaged database.
     if_damaged: &'static str,
@@ -308,13 +298,13 @@ impl DatabaseCheck<'_> {
         let what = format!("{}: {error}", context.display_path(self.path));
         match error.kind() {
             ErrorKind::Corrupt => self.damaged_finding(what),
-            ErrorKind::TooNew => DoctorFinding::fail(self.check, "too-new", what)
+            ErrorKind::TooNew => DoctorFinding::fail("too-new", what)
                 .remedy("upgrade recoup: a newer version has written this file"),
-            ErrorKind::Full => DoctorFinding::fail(self.check, "no-room", what)
+            ErrorKind::Full => DoctorFinding::fail("no-room", what)
                 .remedy("free some disk space: even reading needs a little"),
-            ErrorKind::Locked => DoctorFinding::warn(self.check, "locked", what)
+            ErrorKind::Locked => DoctorFinding::warn("locked", what)
                 .remedy("another process holds the lock: look for one that hangs"),
-            _ => DoctorFinding::fail(self.check, "unusable", what)
+            _ => DoctorFinding::fail("unusable", what)
                 .remedy("move it away, or check its owner and permissions (`ls -l`)"),
         }
     }
@@ -336,7 +326,7 @@ impl DatabaseCheck<'_> {
             }
             _ if [self.path, dir].iter().any(|it| access(*it, Access::WRITE_OK).is_err()) => {
                 let what = format!("{shown} is read-only for this user: nothing new is stored");
-                DoctorFinding::fail(self.check, "read-only", what).remedy(
+                DoctorFinding::fail("read-only", what).remedy(
                     "check the owner and permissions of the file and its directory (`ls -ld`), and \
                      whether the disk is mounted read-only",
                 )
@@ -353,16 +343,14 @@ impl DatabaseCheck<'_> {
                 } else {
                     ""
                 };
-                DoctorFinding::ok(self.check, format!("{shown}: {holds}, {size}, {checked}{next}"))
+                DoctorFinding::ok(format!("{shown}: {holds}, {size}, {checked}{next}"))
             }
         };
         found.fact("schema", version.unsigned_abs()).fact("bytes", *bytes)
     }
 
     fn damaged_finding(&self, what: String) -> DoctorFinding {
-        DoctorFinding::fail(self.check, "damaged", what)
-            .remedy(self.if_damaged)
-            .fix(self.fix.clone())
+        DoctorFinding::fail("damaged", what).remedy(self.if_damaged).fix(self.fix.clone())
     }
 
     /// Reports a missing database, which is fine if it can be created.
@@ -375,10 +363,10 @@ impl DatabaseCheck<'_> {
                     "{shown} does not exist, and {} is not writable",
                     context.display_path(dir)
                 );
-                DoctorFinding::fail(self.check, "read-only", what)
+                DoctorFinding::fail("read-only", what)
                     .remedy("grant this user write access, or set RECOUP_HOME to another directory")
             }
-            _ => DoctorFinding::ok(self.check, format!("{shown}: empty, nothing stored yet")),
+            _ => DoctorFinding::ok(format!("{shown}: empty, nothing stored yet")),
         }
     }
 
@@ -393,7 +381,7 @@ impl DatabaseCheck<'_> {
             context.display_path(last)
         );
         Some(
-            DoctorFinding::warn(self.check, "set-aside", what)
+            DoctorFinding::warn("set-aside", what)
                 .remedy(
                     "check the disk's health; delete the copies once you are sure that nothing is \
                      missing",

@@ -15,8 +15,6 @@ use crate::human;
 use crate::install::purge::is_our_name;
 use crate::mcp::TOKEN_FILE;
 
-const PERMISSIONS: &str = "permissions";
-
 /// Upper limit of files to look at: in a larger tree, the first ones show the problem.
 const MOST: usize = 50_000;
 /// Deeper than any of our trees.
@@ -26,32 +24,24 @@ const DEPTH: usize = 8;
 pub(super) fn check_permissions(context: &DoctorContext) -> Vec<DoctorFinding> {
     let home = &context.home;
     let shown = context.display_path(home);
-    let found = match fs::metadata(home) {
-        Ok(found) => found,
+    vec![match fs::metadata(home) {
+        Ok(found) if found.is_dir() => {
+            let mut walk = PermissionWalk::new(MOST, Deadline::after(SHORT / 2));
+            walk.look_at(home, DEPTH);
+            return walk.findings(home, context);
+        }
+        Ok(_) => {
+            let what = format!("{shown} is not a directory: nothing can be stored");
+            DoctorFinding::fail("no-directory", what)
+                .remedy("move it away, or set RECOUP_HOME to another directory")
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound && !home.is_symlink() => {
-            let what = format!(
-                "{shown} does not exist yet: recoup creates it when it first stores something"
-            );
-            return vec![DoctorFinding::ok(PERMISSIONS, what).fact("home", false)];
+            let what = "does not exist yet: recoup creates it when it first stores something";
+            DoctorFinding::ok(format!("{shown} {what}")).fact("home", false)
         }
-        Err(error) => {
-            let what = format!("{shown}: {error}");
-            return vec![
-                DoctorFinding::fail(PERMISSIONS, "unreadable", what)
-                    .remedy("grant this user access, or set RECOUP_HOME to another directory"),
-            ];
-        }
-    };
-    if !found.is_dir() {
-        let what = format!("{shown} is not a directory: nothing can be stored");
-        return vec![
-            DoctorFinding::fail(PERMISSIONS, "no-directory", what)
-                .remedy("move it away, or set RECOUP_HOME to another directory"),
-        ];
-    }
-    let mut walk = PermissionWalk::new(MOST, Deadline::after(SHORT / 2));
-    walk.look_at(home, DEPTH);
-    walk.findings(home, context)
+        Err(error) => DoctorFinding::fail("unreadable", format!("{shown}: {error}"))
+            .remedy("grant this user access, or set RECOUP_HOME to another directory"),
+    }]
 }
 
 /// Reports a token that others may read: the server does not start with it.
@@ -59,7 +49,7 @@ fn open_token_finding(token: PathBuf, context: &DoctorContext) -> DoctorFinding 
     let shown = context.display_path(&token);
     let what =
         format!("other users can read the MCP server's token, {shown}: the server does not start");
-    DoctorFinding::fail(PERMISSIONS, "open-token", what)
+    DoctorFinding::fail("open-token", what)
         .remedy(format!(
             "`recoup doctor --fix` (or `chmod 600 {shown}`) makes it private; if somebody may have \
              read it, delete it: the next server creates a new one"
@@ -144,7 +134,7 @@ impl PermissionWalk {
         if !self.foreign.is_empty() {
             let what = format!("another user owns {}", example(&self.foreign));
             found.push(
-                DoctorFinding::fail(PERMISSIONS, "foreign", what)
+                DoctorFinding::fail("foreign", what)
                     .remedy(format!("take ownership: sudo chown -R \"$(id -u)\" {shown}"))
                     .fact("foreign", self.foreign.len()),
             );
@@ -152,27 +142,24 @@ impl PermissionWalk {
         if self.writable.is_some() {
             let what = format!("other users can write to {shown}: recoup stores nothing there");
             found.push(
-                DoctorFinding::fail(PERMISSIONS, "writable", what)
-                    .remedy(format!("run: chmod go-w {shown}")),
+                DoctorFinding::fail("writable", what).remedy(format!("run: chmod go-w {shown}")),
             );
         }
         if !self.closed.is_empty() {
             let what = format!("this user cannot read and write {}", example(&self.closed));
-            let (mine, fact) = (self.closed, "closed");
+            let remedy = "`recoup doctor --fix` grants this user access, if they own it and the disk \
+                          is writable";
+            let found_closed = DoctorFinding::fail("closed", what).remedy(remedy);
             found.push(
-                DoctorFinding::fail(PERMISSIONS, "closed", what)
-                    .remedy(
-                        "`recoup doctor --fix` grants this user access, if they own it and the \
-                         disk is writable",
-                    )
-                    .fact(fact, mine.len())
-                    .fix(RepairAction::MakePrivate(mine)),
+                found_closed
+                    .fact("closed", self.closed.len())
+                    .fix(RepairAction::MakePrivate(self.closed)),
             );
         }
         if !self.open.is_empty() {
             let what = format!("other users can read {}", example(&self.open));
             found.push(
-                DoctorFinding::warn(PERMISSIONS, "open", what)
+                DoctorFinding::warn("open", what)
                     .remedy("`recoup doctor --fix` makes it private")
                     .fact("open", self.open.len())
                     .fix(RepairAction::MakePrivate(self.open)),
@@ -183,9 +170,7 @@ impl PermissionWalk {
                 "the first {} files of {shown} are private to this user; the rest was not checked",
                 self.seen
             );
-            found.push(
-                DoctorFinding::skipped(PERMISSIONS, "unfinished", what).fact("files", self.seen),
-            );
+            found.push(DoctorFinding::skipped("unfinished", what).fact("files", self.seen));
         } else if found.is_empty() {
             let is_shared = fs::metadata(home).is_ok_and(|home| home.mode() & 0o077 != 0);
             let what = if is_shared {
@@ -193,13 +178,11 @@ impl PermissionWalk {
             } else {
                 format!("{shown} is private to this user")
             };
-            found.push(DoctorFinding::ok(PERMISSIONS, what).fact("files", self.seen));
+            found.push(DoctorFinding::ok(what).fact("files", self.seen));
         }
         found
     }
 }
-
-const LEDGER: &str = "ledger";
 
 /// In milliseconds: an older batch was left behind, or its store cannot be reached.
 const LONG: u64 = 24 * 60 * 60 * 1000;
@@ -210,12 +193,12 @@ pub(super) fn check_ledger(context: &DoctorContext) -> Vec<DoctorFinding> {
     let entries = match fs::read_dir(&dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return vec![DoctorFinding::ok(LEDGER, "empty: nothing recorded yet")];
+            return vec![DoctorFinding::ok("empty: nothing recorded yet")];
         }
         Err(error) => {
             let what = format!("{}: {error}", context.display_path(&dir));
             return vec![
-                DoctorFinding::fail(LEDGER, "unusable", what)
+                DoctorFinding::fail("unusable", what)
                     .remedy("grant this user read and write access"),
             ];
         }
@@ -234,7 +217,7 @@ pub(super) fn check_ledger(context: &DoctorContext) -> Vec<DoctorFinding> {
                 all.oldest = [all.oldest, found.oldest].into_iter().flatten().min();
             }
             Err(error) => {
-                faults.push(DoctorFinding::fail(LEDGER, "unusable", error.to_string()).remedy(
+                faults.push(DoctorFinding::fail("unusable", error.to_string()).remedy(
                     "grant this user read and write access; move away anything that is not a \
                      ledger file",
                 ));
@@ -250,26 +233,26 @@ fn ledger_finding(all: &LedgerCondition) -> DoctorFinding {
     let found = if *is_full {
         let what =
             format!("the ledger is full: no more events are recorded ({})", human::size(*bytes));
-        DoctorFinding::warn(LEDGER, "full", what)
+        DoctorFinding::warn("full", what)
             .remedy("`recoup stats` processes it, if the store is writable")
     } else if *batches > 0 && age > LONG {
         let what = format!(
             "{batches} batches have been waiting to be counted for {}",
             human::long_duration(age)
         );
-        DoctorFinding::warn(LEDGER, "left-behind", what)
+        DoctorFinding::warn("left-behind", what)
             .remedy("`recoup stats` processes them, if their store is reachable")
     } else if *unreadable > 0 {
         let what = format!("{unreadable} of {} lines can't be read", waiting + unreadable);
-        DoctorFinding::warn(LEDGER, "unreadable", what)
+        DoctorFinding::warn("unreadable", what)
             .remedy("they are skipped: cut off by a full disk, or written by another program")
     } else {
         let noun = if *waiting == 1 { "event waits" } else { "events wait" };
         let size = human::size(*bytes);
-        DoctorFinding::ok(
-            LEDGER,
-            format!("{} {noun} to be counted, {size} in total", human::count(*waiting)),
-        )
+        DoctorFinding::ok(format!(
+            "{} {noun} to be counted, {size} in total",
+            human::count(*waiting)
+        ))
     };
     found
         .fact("waiting", *waiting)
@@ -277,8 +260,6 @@ fn ledger_finding(all: &LedgerCondition) -> DoctorFinding {
         .fact("batches", *batches)
         .fact("bytes", *bytes)
 }
-
-const DISK: &str = "disk";
 
 /// Below the first limit, writes fail soon; below the second, they fail now.
 const LITTLE: u64 = 500 << 20;
@@ -289,13 +270,13 @@ pub(super) fn check_disk(context: &DoctorContext) -> Vec<DoctorFinding> {
     let there = context.home.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
     let Ok(disk) = statvfs(there) else {
         let what = format!("can't determine the free space at {}", context.display_path(there));
-        return vec![DoctorFinding::skipped(DISK, "unknown", what)];
+        return vec![DoctorFinding::skipped("unknown", what)];
     };
     // Pseudo file systems such as /proc have no size.
     if disk.f_blocks == 0 {
         let what =
             format!("{} is not on a disk: no free space to report", context.display_path(there));
-        return vec![DoctorFinding::skipped(DISK, "unknown", what)];
+        return vec![DoctorFinding::skipped("unknown", what)];
     }
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     // A file system without a limit on files reports zero.
@@ -307,13 +288,13 @@ pub(super) fn check_disk(context: &DoctorContext) -> Vec<DoctorFinding> {
             "no more files can be created at {}: it is out of inodes",
             context.display_path(there)
         );
-        DoctorFinding::fail(DISK, "no-files", what).remedy(remedy)
+        DoctorFinding::fail("no-files", what).remedy(remedy)
     } else if free < NOTHING {
-        DoctorFinding::fail(DISK, "full", what).remedy(remedy)
+        DoctorFinding::fail("full", what).remedy(remedy)
     } else if free < LITTLE {
-        DoctorFinding::warn(DISK, "nearly-full", what).remedy(remedy)
+        DoctorFinding::warn("nearly-full", what).remedy(remedy)
     } else {
-        DoctorFinding::ok(DISK, what)
+        DoctorFinding::ok(what)
     };
     vec![found.fact("free_mib", free >> 20)]
 }

@@ -13,8 +13,6 @@ use crate::hooks::worker::MAX_RUNTIME;
 use crate::human;
 use crate::jobs::{self, HookLog, WorkerBacklog};
 
-const WORKER: &str = "worker";
-
 /// In milliseconds: an older job is reported, as the next hook in its project may be far off.
 const LONG_WAIT: u64 = 60 * 60 * 1000;
 
@@ -25,7 +23,7 @@ pub(super) fn find_backlog(context: &DoctorContext) -> Vec<DoctorFinding> {
         Err(error) => {
             let what = format!("{}: {error}", context.display_path(&context.home.join("queue")));
             return vec![
-                DoctorFinding::fail(WORKER, "unusable", what)
+                DoctorFinding::fail("unusable", what)
                     .remedy("grant this user read and write access"),
             ];
         }
@@ -40,9 +38,9 @@ pub(super) fn find_backlog(context: &DoctorContext) -> Vec<DoctorFinding> {
             (jobs, 0) => format!("{jobs} jobs wait for the next hook in their project"),
             (jobs, _) => format!("running, {jobs} jobs left"),
         };
-        found.push(DoctorFinding::ok(WORKER, what));
+        found.push(DoctorFinding::ok(what));
     }
-    found[0].facts.push(("jobs", jobs.into()));
+    found[0].facts.insert("jobs", jobs.into());
     found
 }
 
@@ -83,7 +81,7 @@ fn check_backlog(backlog: &WorkerBacklog, context: &DoctorContext) -> Vec<Doctor
                 "a worker has been busy with one job of {place} for {}",
                 human::long_duration(age)
             );
-            DoctorFinding::warn(WORKER, "stuck", what).remedy(
+            DoctorFinding::warn("stuck", what).remedy(
                 "a worker normally ends within three minutes: look for a hanging \
                  `recoup hook --work`",
             )
@@ -94,7 +92,7 @@ fn check_backlog(backlog: &WorkerBacklog, context: &DoctorContext) -> Vec<Doctor
                 "{jobs} {noun} of {place} waiting, the oldest for {}",
                 human::long_duration(age)
             );
-            let found = DoctorFinding::warn(WORKER, "waiting", what).remedy(
+            let found = DoctorFinding::warn("waiting", what).remedy(
                 "the next hook there starts a worker; `recoup doctor --fix` starts one now",
             );
             offer_worker(found)
@@ -102,7 +100,7 @@ fn check_backlog(backlog: &WorkerBacklog, context: &DoctorContext) -> Vec<Doctor
     });
     let given_up = (*lost > 0).then(|| {
         let what = format!("{lost} of them can't be read, or crashed their worker three times");
-        DoctorFinding::warn(WORKER, "given-up", what)
+        DoctorFinding::warn("given-up", what)
             .remedy("the next worker drops them: their content is lost")
             .fact("lost", *lost)
     });
@@ -112,7 +110,7 @@ fn check_backlog(backlog: &WorkerBacklog, context: &DoctorContext) -> Vec<Doctor
             "{kept} {noun} of {place} could not be stored: kept in {}",
             context.display_path(&dir)
         );
-        let found = DoctorFinding::warn(WORKER, "not-stored", what)
+        let found = DoctorFinding::warn("not-stored", what)
             .remedy(
                 "`recoup doctor --fix` tries again; if that fails, please report it with \
                  `recoup doctor --bundle`",
@@ -122,8 +120,6 @@ fn check_backlog(backlog: &WorkerBacklog, context: &DoctorContext) -> Vec<Doctor
     });
     troubled.into_iter().chain(given_up).chain(unstored).collect()
 }
-
-const LOG: &str = "log";
 
 /// Upper limit for reading a log file, with some reserve.
 const MAX_LOG_BYTES: u64 = 4 << 20;
@@ -153,17 +149,16 @@ pub(super) fn find_faults(context: &DoctorContext) -> Vec<DoctorFinding> {
     let lines = match lines_of_last_day(&context.home) {
         Ok(lines) => lines,
         Err(why) => {
-            return vec![DoctorFinding::warn(LOG, "unreadable", why).remedy("move the file away")];
+            return vec![DoctorFinding::warn("unreadable", why).remedy("move the file away")];
         }
     };
     let Some(last) = lines.last() else {
-        return vec![DoctorFinding::ok(LOG, "no errors in hooks during the last day")];
+        return vec![DoctorFinding::ok("no errors in hooks during the last day")];
     };
     let noun = if lines.len() == 1 { "error" } else { "errors" };
     let what = format!("{} {noun} in hooks during the last day; the latest: {last}", lines.len());
     let log = context.display_path(&context.home.join("logs/hooks.log"));
-    let mut found =
-        DoctorFinding::warn(LOG, "faults", what).remedy(format!("all of them are in {log}"));
+    let mut found = DoctorFinding::warn("faults", what).remedy(format!("all of them are in {log}"));
     for (kind, count) in count_by_kind(&lines) {
         found = found.fact(kind, count);
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{EVENTS, RECOUP, Report, claude, hook, report, script, settings, write};
+use super::{EVENTS, RECOUP, Report, claude, hook, report, settings, write};
 use crate::install::{CLAUDE, Machine, SETTINGS};
 use crate::support::{Home, finish};
 
@@ -63,11 +63,10 @@ fn what_a_shell_makes_of_a_path_is_known_or_seen() {
     let machine = Machine::new();
     for line_ in [
         "$HOME/bin/recoup hook", "~/bin/recoup hook", "\"$HOME\"/bin/recoup hook",
-        "${HOME}/bin/recoup hook", "$TOOLS/recoup hook",
+        "${HOME}/bin/recoup hook",
     ] {
         machine.write(SETTINGS, settings(&EVENTS, &line(line_)).to_string());
-        let mut command = machine.command(&["doctor", "--json"]);
-        let said = Report(finish(command.env("TOOLS", machine.path("bin"))).json());
+        let said = of(&machine);
         assert_eq!(said.of("hooks"), [("ok", "ok")], "{line_}: {:#}", said.0);
     }
     machine.write(SETTINGS, settings(&EVENTS, &line("~/gone/recoup hook")).to_string());
@@ -183,27 +182,6 @@ fn what_others_keep_secret_is_not_told() {
     let said = report(&home, 0);
     said.has("mcp", "name-taken", "warn");
     assert!(!said.0.to_string().contains("Zx81kQpw77"), "{:#}", said.0);
-}
-
-/// A program of that name that is another's, in the place of ours.
-#[test]
-fn what_init_would_replace_is_offered() {
-    let machine = Machine::new();
-    let other = script(
-        &machine.home,
-        "other",
-        "#!/bin/sh\n[ \"$1\" = mcp ] && exit 3\ncat >/dev/null\nexit 2\n",
-    );
-    machine.write(SETTINGS, settings(&EVENTS, &hook(&other, &["hook"], 5)).to_string());
-    let server = json!({"mcpServers": {"recoup": {"command": other, "args": ["mcp"]}}});
-    machine.write(".claude.json", server.to_string());
-    let said = of(&machine);
-    assert_eq!(said.has("hooks", "wrong-exit", "fail")["fixable"], true);
-    assert_eq!(said.has("mcp", "wrong-answer", "fail")["fixable"], true);
-    let unknown = said.has("hooks", "other-version", "warn");
-    assert!(text(unknown, "remedy").starts_with("check what that program is"), "{unknown:#}");
-    let said = Report(machine.run(&["doctor", "--fix", "--json"]).json());
-    assert_eq!((said.of("hooks"), said.of("mcp")), (vec![("ok", "ok")], vec![("ok", "ok")]));
 }
 
 #[test]

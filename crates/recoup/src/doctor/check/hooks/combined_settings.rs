@@ -8,7 +8,6 @@ use recoup_core::base::fsx;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::CHECK;
 use crate::doctor::DoctorContext;
 use crate::doctor::finding::DoctorFinding;
 use crate::doctor::fix::{find_install_obstacle, init_command, obstacle_remedy, offer_reinstall};
@@ -36,8 +35,7 @@ pub(super) fn find(
             let title = client.title();
             let what =
                 format!("{title}: hooks are disabled in {place}, so recoup's hooks do not run");
-            DoctorFinding::fail(CHECK, "switched-off", what)
-                .remedy(enable_hooks_remedy(client, &place))
+            DoctorFinding::fail("switched-off", what).remedy(enable_hooks_remedy(client, &place))
         });
         let all = [
             disabled,
@@ -51,13 +49,9 @@ pub(super) fn find(
 
 /// Remedy for disabled hooks.
 pub(in super::super) fn enable_hooks_remedy(client: AgentClient, place: &str) -> String {
-    match client {
-        AgentClient::Codex => format!("remove `hooks = false` from [features] in {place}"),
-        _ => {
-            let switch = client.spec().hooks.as_ref().and_then(|hooks| hooks.off_switch);
-            format!("remove {} from {place}", switch.map_or("the setting", |it| it.setting))
-        }
-    }
+    let switch = client.spec().hooks.as_ref().and_then(|hooks| hooks.off_switch);
+    let setting = switch.map_or("the setting that disables hooks", |switch| switch.setting);
+    format!("remove {setting} from {place}")
 }
 
 /// Reports different commands of ours at one event. Claude Code runs identical ones once.
@@ -86,7 +80,7 @@ fn find_duplicate_hooks(
         client.title(),
         levels.join(" and the ")
     );
-    let found = DoctorFinding::warn(CHECK, "twice", what).fact("events", events);
+    let found = DoctorFinding::warn("twice", what).fact("events", events);
     // Of two files of one level, one has hand-written calls.
     let doubled =
         of.iter().filter(|it| of.iter().filter(|other| other.level == it.level).count() > 1);
@@ -143,7 +137,7 @@ fn find_unapproved_hooks(
     let shown = context.places.display_path(&first.path);
     let what = format!("Codex has not yet been allowed to run {count} of the hooks in {shown}");
     Some(
-        DoctorFinding::warn(CHECK, "not-allowed", what)
+        DoctorFinding::warn("not-allowed", what)
             .remedy("start Codex, type /hooks, and allow them")
             .fact("waiting", count),
     )
@@ -173,17 +167,16 @@ pub(super) fn find_missing_hooks(
                 "{title} has recoup's hooks in a shared file, or in one that others maintain: \
                  not tested"
             );
-            DoctorFinding::skipped(CHECK, "elsewhere", what)
+            DoctorFinding::skipped("elsewhere", what)
         } else if let Some(error) = find_install_obstacle(client, context) {
             let what = format!("{title} is installed, but `{init}` can't add recoup's hooks");
-            DoctorFinding::warn(CHECK, "not-installable", what).remedy(obstacle_remedy(&error))
+            DoctorFinding::warn("not-installable", what).remedy(obstacle_remedy(&error))
         } else if slots.iter().filter(is_of_hooks).any(|slot| context.was_installed(slot)) {
             let what = format!("{title}: recoup's hooks were removed");
-            DoctorFinding::warn(CHECK, "lost", what).remedy(format!("`{init}` adds them again"))
+            DoctorFinding::warn("lost", what).remedy(format!("`{init}` adds them again"))
         } else {
             let what = format!("{title} is installed, but does not have recoup's hooks");
-            DoctorFinding::skipped(CHECK, "not-installed", what)
-                .remedy(format!("`{init}` adds them"))
+            DoctorFinding::skipped("not-installed", what).remedy(format!("`{init}` adds them"))
         };
         found.push(finding.fact("client", client.as_str()));
     }

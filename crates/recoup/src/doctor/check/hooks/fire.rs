@@ -1,272 +1,152 @@
-//! Fires events through each command exactly as its client would, in a sandbox. Payloads are as they
-//! were recorded from clients; they name no transcript, so that no worker is started.
+//! Sends a client's recorded events to this program, in a sandbox, and reads the answers.
 
+use std::path::Path;
 use std::time::Duration;
 
-use crate::clients::{RecoupCall, hooks_of};
-use recoup_core::memory::HookClient;
+use recoup_core::base::clock::{Deadline, Stopwatch};
 use serde_json::{Value, json};
 
-use crate::doctor::DoctorContext;
-use crate::doctor::client_program::ProbeSkipReason;
-use crate::doctor::client_program::permitted_call;
-use crate::doctor::probe::{self, ProbeError};
+use crate::clients::{AnswerLayout, HookSpec};
+use crate::doctor::probe::{ProbeError, ProbedProcess, sandboxed_command};
 use crate::doctor::sandbox::{ProbeSandbox, RULE};
-use crate::install::ClientInstallation;
 
-/// A client's timeout, in seconds, for a hook that sets none, and our own upper limit.
-const DEFAULT_TIMEOUT_SECS: u64 = 60;
-const MOST: Duration = Duration::from_secs(30);
+/// Time limit of an event, as `recoup init` sets it. A hook gives up by itself before that.
+const LIMIT: Duration = Duration::from_secs(10);
 
-/// Result of firing all events of an installation.
+/// Result of sending all events of a client.
 #[derive(Debug, Default)]
 pub(super) struct HookProbeResult {
     /// Number of events with a correct answer.
     pub(super) sound: usize,
     /// Time of the slowest of them.
     pub(super) slowest: Duration,
-    /// Failures, with their events.
-    pub(super) faults: Vec<(String, HookProbeError)>,
-    /// True if the sandbox's rule arrived; none if no event was to deliver it.
-    pub(super) rule: Option<bool>,
-    /// Reasons for the commands that were not fired.
-    pub(super) withheld: Vec<ProbeSkipReason>,
+    /// The first failure, with its event.
+    pub(super) fault: Option<(&'static str, ProbeError)>,
+    /// True if the sandbox's rule arrived.
+    pub(super) has_rule: bool,
 }
 
-/// Failure of one event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum HookProbeError {
-    NotStarted(String),
-    TooLate(Duration),
-    Ended(Option<i32>),
-    Reply(&'static str),
-}
-
-impl HookProbeError {
-    /// Stable identifier of the failure.
-    pub(super) fn code(&self) -> &'static str {
-        match self {
-            Self::NotStarted(_) => "not-started",
-            Self::TooLate(_) => "too-late",
-            Self::Ended(_) => "wrong-exit",
-            Self::Reply(_) => "wrong-answer",
-        }
-    }
-
-    /// Instruction for the user.
-    pub(super) fn remedy(&self) -> &'static str {
-        match self {
-            Self::NotStarted(_) => "`recoup init` sets a program that can be started",
-            Self::TooLate(_) => {
-                "the client kills the hook after that time, and nothing is remembered: find out \
-                 what the command waits for"
-            }
-            Self::Ended(_) => {
-                "a hook must exit with 0, or the client may stop its work: check the command"
-            }
-            Self::Reply(_) => {
-                "the client ignores invalid output: check what else the command prints"
-            }
-        }
-    }
-
-    pub(super) fn describe(&self) -> String {
-        match self {
-            Self::NotStarted(why) => format!("it can't be started: {why}"),
-            Self::TooLate(limit) => format!("it did not finish within {} s", limit.as_secs()),
-            Self::Ended(Some(code)) => format!("it exits with {code} instead of 0"),
-            Self::Ended(None) => "it was killed by a signal".to_owned(),
-            Self::Reply(why) => (*why).to_owned(),
-        }
-    }
-}
-
-/// Fires all events of an installation.
+/// Sends the events, until one fails.
 pub(super) fn fire_events(
-    client: HookClient,
-    of: &ClientInstallation,
+    program: &Path,
+    hooks: &HookSpec,
     sandbox: &ProbeSandbox,
-    context: &DoctorContext,
 ) -> HookProbeResult {
-    // The event at which a client's agents are given their rules.
-    let rules_event = hooks_of(client).answer.context_events[0];
     let mut fired = HookProbeResult::default();
-    let mut hanging: Vec<&RecoupCall> = Vec::new();
-    for hook in &of.hooks {
-        // A command that hangs would hang at each event.
-        if hanging.contains(&&hook.call) {
-            continue;
-        }
-        let call = match permitted_call(&hook.call, of, context) {
-            Ok(call) => call,
-            Err(why) => {
-                fired.withheld.push(why);
-                continue;
+    for (event, recorded) in hooks.recorded {
+        let watch = Stopwatch::start();
+        match fire_event(program, hooks, event, recorded, sandbox) {
+            Ok(has_rule) => {
+                fired.sound += 1;
+                fired.slowest = fired.slowest.max(watch.elapsed());
+                fired.has_rule |= has_rule;
             }
-        };
-        let events = match &hook.event {
-            Some(event) => vec![event.clone()],
-            None => PI_EVENTS.map(str::to_owned).to_vec(),
-        };
-        for event in events {
-            let Some(told) = payload(client, &event, sandbox) else { continue };
-            let limit =
-                Duration::from_secs(hook.timeout.unwrap_or(DEFAULT_TIMEOUT_SECS).max(1)).min(MOST);
-            match fire_event(client, &event, &call, &told, limit, sandbox, context) {
-                Ok((reply, took)) => {
-                    fired.sound += 1;
-                    fired.slowest = fired.slowest.max(took);
-                    if event == rules_event {
-                        fired.rule = Some(reply == ProbedReply::Said { rule: true });
-                    }
-                }
-                Err(fault) => {
-                    let stops =
-                        matches!(fault, HookProbeError::TooLate(_) | HookProbeError::NotStarted(_));
-                    fired.faults.push((event, fault));
-                    if stops {
-                        hanging.push(&hook.call);
-                        break;
-                    }
-                }
+            Err(fault) => {
+                fired.fault = Some((event, fault));
+                break;
             }
         }
     }
     fired
 }
 
+/// Sends one event; returns true if the answer has the sandbox's rule.
 fn fire_event(
-    client: HookClient,
+    program: &Path,
+    hooks: &HookSpec,
     event: &str,
-    call: &RecoupCall,
-    told: &Value,
-    limit: Duration,
+    recorded: &str,
     sandbox: &ProbeSandbox,
-    context: &DoctorContext,
-) -> Result<(ProbedReply, Duration), HookProbeError> {
-    let mut command = probe::sandboxed_command(call, sandbox, context);
-    if client == HookClient::ClaudeCode {
-        command.env("CLAUDE_PROJECT_DIR", &sandbox.project);
-    }
-    let told = told.to_string();
-    let ran =
-        probe::run_to_end(command, told.as_bytes(), limit).map_err(|failed| match failed {
-            ProbeError::NotStarted(error) => HookProbeError::NotStarted(error.to_string()),
-            ProbeError::TooLate => HookProbeError::TooLate(limit),
-        })?;
-    if ran.code != Some(0) {
-        return Err(HookProbeError::Ended(ran.code));
-    }
-    let reply = parse_reply(client, event, &ran.stdout).map_err(HookProbeError::Reply)?;
-    Ok((reply, ran.took))
+) -> Result<bool, ProbeError> {
+    let payload = move_payload(recorded, &sandbox.project).to_string();
+    let mut process = ProbedProcess::start(sandboxed_command(program, hooks.args, sandbox))?;
+    process.write(payload.as_bytes());
+    let stdout = process.finish(Deadline::after(LIMIT))?;
+    read_reply(hooks.answer.layout, event, &stdout).map_err(ProbeError::wrong_answer)
 }
 
-const SESSION: &str = "recoup-doctor";
+/// Fields with a session's name: all events are of one session.
+const SESSION_FIELDS: [&str; 3] = ["session_id", "sessionId", "session"];
 
-/// Events that Pi's extension sends, including those with an answer.
-const PI_EVENTS: [&str; 4] = ["session_start", "input", "before_agent_start", "session_shutdown"];
+/// Fields with files of that machine: without a transcript, no worker is started.
+const FILE_FIELDS: [&str; 4] =
+    ["transcript_path", "agent_transcript_path", "file", "CLAUDE_ENV_FILE"];
 
-/// A prompt with nothing to remember.
-const PROMPT: &str = "thanks";
-
-/// The payload of an event; none for an unknown event.
-fn payload(client: HookClient, event: &str, sandbox: &ProbeSandbox) -> Option<Value> {
-    match client {
-        HookClient::Pi => {
-            let inner = match event {
-                "session_start" => json!({"type": event, "reason": "startup"}),
-                "input" => json!({"type": event, "text": PROMPT, "source": "interactive"}),
-                "before_agent_start" => json!({"type": event, "prompt": PROMPT}),
-                "session_shutdown" => json!({"type": event, "reason": "quit"}),
-                _ => return None,
-            };
-            Some(json!({"event": inner, "session": SESSION, "cwd": sandbox.project, "ui": false}))
-        }
-        HookClient::Codex => {
-            let mut payload = claude_code_payload(event, sandbox)?;
-            payload["turn_id"] = json!("1");
-            payload["model"] = json!("none");
-            Some(payload)
-        }
-        HookClient::ClaudeCode => claude_code_payload(event, sandbox),
-        _ => None,
-    }
-}
-
-fn claude_code_payload(event: &str, sandbox: &ProbeSandbox) -> Option<Value> {
-    let call = json!({
-        "tool_name": "Read", "tool_use_id": "doctor-1",
-        "tool_input": {"file_path": "recoup.toml"},
-    });
-    let own = match event {
-        "SessionStart" => json!({"source": "startup"}),
-        "UserPromptSubmit" => json!({"prompt": PROMPT, "permission_mode": "default"}),
-        "PreToolUse" => call,
-        "PostToolUse" => {
-            merge_objects(call, json!({"tool_response": {"file": {}}, "duration_ms": 1}))
-        }
-        "PostToolUseFailure" => {
-            merge_objects(call, json!({"error": "", "is_interrupt": true, "duration_ms": 1}))
-        }
-        "PostToolBatch" => json!({"tool_calls": []}),
-        "SubagentStart" => json!({"agent_id": "doctor", "agent_type": "general-purpose"}),
-        "SubagentStop" => json!({
-            "agent_id": "doctor", "agent_type": "general-purpose",
-            "stop_hook_active": false, "last_assistant_message": "",
-        }),
-        "PreCompact" | "PostCompact" => json!({"trigger": "manual", "custom_instructions": ""}),
-        "Stop" | "StopFailure" => {
-            json!({"stop_hook_active": false, "last_assistant_message": ""})
-        }
-        "SessionEnd" => json!({"reason": "other"}),
-        _ => return None,
+/// Moves a recorded payload into a project.
+fn move_payload(recorded: &str, project: &Path) -> Value {
+    let parse = |text: &str| {
+        serde_json::from_str::<Value>(text).expect("a test reads every recorded payload")
     };
-    let common = json!({
-        "session_id": SESSION, "cwd": sandbox.project, "hook_event_name": event,
-    });
-    Some(merge_objects(common, own))
-}
-
-fn merge_objects(mut all: Value, more: Value) -> Value {
-    if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
-        all.extend(more);
+    let [there, here] = [parse(recorded)["cwd"].to_string(), json!(project).to_string()];
+    // As in JSON, without the quotation marks.
+    let within = |text: &str| text[1..text.len() - 1].to_owned();
+    let mut payload = parse(&recorded.replace(&within(&there), &within(&here)));
+    for name in FILE_FIELDS {
+        payload.as_object_mut().and_then(|fields| fields.remove(name));
     }
-    all
+    for name in SESSION_FIELDS {
+        if let Some(session) = payload.get_mut(name) {
+            *session = json!("recoup-doctor");
+        }
+    }
+    payload
 }
 
-/// Content of a valid answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ProbedReply {
-    /// Nothing, the usual case.
-    Nothing,
-    /// Some output, with or without the sandbox's rule.
-    Said { rule: bool },
-}
-
-/// Parses an answer; an error says what the client would not understand.
-fn parse_reply(
-    client: HookClient,
-    event: &str,
-    stdout: &[u8],
-) -> Result<ProbedReply, &'static str> {
-    let text = str::from_utf8(stdout).map_err(|_| "its output is not UTF-8")?.trim();
+/// Reads an answer: true if it has the sandbox's rule. An error says what the client would not
+/// understand.
+fn read_reply(layout: AnswerLayout, event: &str, stdout: &[u8]) -> Result<bool, &'static str> {
+    let text = str::from_utf8(stdout).map_err(|_| "prints something that is not UTF-8")?.trim();
     if text.is_empty() {
-        return Ok(ProbedReply::Nothing);
+        return Ok(false);
     }
-    let answer: Value = serde_json::from_str(text).map_err(|_| "its output is not JSON")?;
+    if layout == AnswerLayout::Text {
+        return Ok(text.contains(RULE));
+    }
+    let answer: Value =
+        serde_json::from_str(text).map_err(|_| "prints something that is not JSON")?;
     if !answer.is_object() {
-        return Err("its output is not a JSON object");
+        return Err("prints JSON that is not an object");
     }
-    let context = match client {
-        HookClient::Pi => answer.get("context"),
-        _ => {
-            let own = answer.get("hookSpecificOutput");
-            if own.is_some_and(|own| own.get("hookEventName").is_none_or(|name| name != event)) {
-                return Err("its output is for another event");
+    let own = answer.get("hookSpecificOutput");
+    if own.is_some_and(|own| own.get("hookEventName").is_none_or(|name| name != event)) {
+        return Err("answers another event");
+    }
+    Ok(text.contains(RULE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clients::AgentClient;
+
+    #[test]
+    fn an_answer_is_nothing_or_an_object_for_that_event() {
+        let own = |event: &str, text: &str| {
+            let own = json!({"hookEventName": event, "additionalContext": text});
+            json!({ "hookSpecificOutput": own }).to_string()
+        };
+        let nested = AnswerLayout::Nested;
+        let read = |text: &str| read_reply(nested, "Stop", text.as_bytes());
+        assert_eq!(read("\n"), Ok(false));
+        assert_eq!(read(&own("Stop", "x")), Ok(false));
+        assert_eq!(read(&own("Stop", RULE)), Ok(true));
+        assert_eq!(read(&json!({ "context": RULE }).to_string()), Ok(true));
+        assert_eq!(read("welcome to recoup"), Err("prints something that is not JSON"));
+        assert_eq!(read_reply(AnswerLayout::Text, "Stop", RULE.as_bytes()), Ok(true));
+        assert_eq!(read("[]"), Err("prints JSON that is not an object"));
+        assert_eq!(read(&own("SessionStart", "x")), Err("answers another event"));
+        assert_eq!(read_reply(nested, "Stop", b"\xff"), Err("prints something that is not UTF-8"));
+    }
+
+    #[test]
+    fn a_recorded_payload_leaves_its_machine_behind() {
+        for hooks in AgentClient::ALL.iter().filter_map(|client| client.spec().hooks.as_ref()) {
+            for (event, recorded) in hooks.recorded {
+                let moved = move_payload(recorded, Path::new("/tmp/a \"b\""));
+                assert_eq!(moved["cwd"], "/tmp/a \"b\"", "{event}");
+                let text = moved.to_string();
+                assert!(!text.contains("/home/") && text.contains("recoup-doctor"), "{text}");
             }
-            own.and_then(|own| own.get("additionalContext"))
         }
-    };
-    let rule = context.and_then(Value::as_str).is_some_and(|text| text.contains(RULE));
-    Ok(ProbedReply::Said { rule })
+    }
 }

@@ -1,28 +1,23 @@
-//! Checks the hooks in clients' settings: their program exists, is ours and of this version, and
-//! answers events.
+//! Checks the hooks in clients' settings: they name this program, at every event, and this program
+//! answers what the client sends.
 
 mod combined_settings;
 mod fire;
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use crate::clients::CallForm;
-
-use super::client_files::{self, ClientFileRole};
+use super::client_files;
+use crate::clients::{CallForm, RecoupCall};
 use crate::doctor::DoctorContext;
-use crate::doctor::client_program::{
-    ClientProgram, OUR_VERSION, ask_version, find_program, permitted_call,
-};
-use crate::doctor::finding::{DoctorFinding, FindingFact};
+use crate::doctor::finding::{DoctorFinding, FindingFact, FindingState};
 use crate::doctor::fix::offer_reinstall;
-use crate::doctor::sandbox::ProbeSandbox;
-use crate::install::{ClientInstallation, HookCommand, InstallLevel, SettingsContent};
+use crate::doctor::installed_command::{InstalledCommand, find_command_fault};
+use crate::doctor::probe::ProbeError;
+use crate::doctor::sandbox::{ProbeSandbox, no_room_finding};
+use crate::install::{AgentClient, ClientInstallation, HookCommand, InstallLevel, SettingsContent};
 pub(super) use combined_settings::enable_hooks_remedy;
 use fire::{HookProbeResult, fire_events};
-
-const CHECK: &str = "hooks";
 
 /// Longer than this, people notice every call.
 const SLOW: Duration = Duration::from_secs(1);
@@ -31,131 +26,107 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     let with_hooks =
         |of: &&ClientInstallation| of.client.as_hook_client().is_some() && !of.hooks.is_empty();
     let installed: Vec<&ClientInstallation> = context.installed.iter().filter(with_hooks).collect();
-    let mut found = client_files::find_malformed(CHECK, ClientFileRole::Hooks, context);
+    let mut found = client_files::find_malformed(true, context);
     if !installed.is_empty() {
-        match ProbeSandbox::new(context) {
-            Ok(sandbox) => {
-                found.extend(
-                    installed.iter().flat_map(|of| check_installation(of, &sandbox, context)),
-                );
-            }
-            Err(error) => found.push(
-                DoctorFinding::fail(
-                    CHECK,
-                    "no-room",
-                    format!("the hooks could not be tested: {error}"),
-                )
-                .remedy("free some space in the temporary directory (TMPDIR)"),
-            ),
-        }
+        let checked = check_clients(&installed, context);
+        let checked = checked.unwrap_or_else(|error| vec![no_room_finding(&error)]);
+        found.extend(checked);
     }
     found.extend(combined_settings::find(&installed, context));
     found.extend(combined_settings::find_missing_hooks(&installed, context));
     if found.is_empty() {
-        found.push(
-            DoctorFinding::skipped(
-                CHECK,
-                "none",
-                "no client with hooks is installed on this machine",
-            )
-            .remedy("`recoup init` adds its hooks to such a client once it is installed"),
-        );
+        let what = "no client with hooks is installed on this machine";
+        found.push(DoctorFinding::skipped("none", what).remedy(
+            "`recoup init` adds its hooks to Claude Code, Codex and Pi once they are installed",
+        ));
     }
     found
 }
 
-/// Checks one settings file.
-fn check_installation(
-    of: &ClientInstallation,
+/// Checks each client's files, and tests this program once for each client that calls it.
+fn check_clients(
+    installed: &[&ClientInstallation],
+    context: &DoctorContext,
+) -> recoup_core::Result<Vec<DoctorFinding>> {
+    let sandbox = ProbeSandbox::new(context)?;
+    let mut found = Vec::new();
+    for client in AgentClient::ALL {
+        let of: Vec<&ClientInstallation> =
+            installed.iter().copied().filter(|it| it.client == client).collect();
+        found.extend(probe_client(client, &of, &sandbox, context));
+        found.extend(of.iter().flat_map(|of| check_file(of, context)));
+    }
+    Ok(found)
+}
+
+/// Sends the client's events to this program, if any of its hooks starts it.
+fn probe_client(
+    client: AgentClient,
+    of: &[&ClientInstallation],
     sandbox: &ProbeSandbox,
     context: &DoctorContext,
-) -> Vec<DoctorFinding> {
-    let said = |finding: DoctorFinding| {
-        let finding = finding.fact("client", of.client.as_str()).fact("level", of.level.as_str());
-        match of.client.version(&context.places) {
-            Some(version) => {
-                finding.fact("client_version", FindingFact::version(&version.to_string()))
-            }
-            None => finding,
-        }
-    };
-    let Some(client) = of.client.as_hook_client() else { return Vec::new() };
-    let shown = context.places.display_path(&of.path);
-    let title = of.client.title();
-    let name = format!("{title} ({})", of.level.as_str());
-    let mut calls = of.hooks.iter().map(|hook| &hook.call);
-    let unusable = calls.find_map(|call| Some((call, find_program(call, context).fault()?)));
-    if let Some((call, (why, code))) = unusable {
-        let what = format!("{name}: {} {why}; it is named in {shown}", call.started());
-        let finding = DoctorFinding::fail(CHECK, code, what);
-        return vec![said(if call.wrapped {
-            finding.remedy("this command was written by hand: correct it there")
-        } else {
-            offer_reinstall(finding, of, context, "sets it to this program")
-        })];
+) -> Option<DoctorFinding> {
+    let is_ours =
+        |hook: &HookCommand| InstalledCommand::of(&hook.call, context) == InstalledCommand::Ours;
+    let ours = of.iter().filter(|it| it.hooks.iter().any(is_ours));
+    let levels: Vec<&str> = ours.map(|it| it.level.as_str()).collect();
+    let (hooks, program) = (client.spec().hooks.as_ref()?, context.program.as_ref()?);
+    if levels.is_empty() {
+        return None;
     }
-    let fired = fire_events(client, of, sandbox, context);
-    let mut found = vec![said(probe_finding(&name, &fired, of, context))];
-    found.extend(find_unsupported_hooks(&name, of, context).map(said));
-    found.extend(find_version_mismatch(&name, of, context).map(said));
-    found.extend(find_incomplete_hooks(&name, of, context).map(said));
-    found
+    let name = format!("{} ({})", client.title(), levels.join(", "));
+    let finding = probe_finding(&name, &fire_events(program, hooks, sandbox), program, context)
+        .fact("commands", of.iter().map(|it| it.hooks.len()).sum::<usize>())
+        .fact("client", client.as_str());
+    Some(match client.version(&context.places) {
+        Some(version) => finding.fact("client_version", FindingFact::version(&version.to_string())),
+        None => finding,
+    })
 }
 
-/// Summarizes the probe in one finding.
 fn probe_finding(
     name: &str,
     fired: &HookProbeResult,
-    of: &ClientInstallation,
+    program: &Path,
     context: &DoctorContext,
 ) -> DoctorFinding {
-    let HookProbeResult { sound, slowest, faults, rule, withheld } = fired;
+    let HookProbeResult { sound, slowest, fault, has_rule } = fired;
     let millis = u64::try_from(slowest.as_millis()).unwrap_or(u64::MAX);
-    let found = if let Some((event, fault)) = faults.first() {
-        let more = match faults.len() {
-            1 => String::new(),
-            all => format!(" (and {} more)", all - 1),
-        };
-        let what = format!("{name}: {event}: {}{more}", fault.describe());
-        let found = DoctorFinding::fail(CHECK, fault.code(), what).remedy(fault.remedy());
-        // `recoup init` is offered if it would replace the failing program with this one.
-        let offered = offer_reinstall(found.clone(), of, context, "sets it to this program");
-        let is_by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
-        if offered.fix.is_some() && !is_by_hand { offered } else { found }
-    } else if let (Some(why), 0) = (withheld.first(), *sound) {
-        let what = format!("{name}: its command was not tested: {}", why.describe());
-        let shown = context.places.display_path(&of.path);
-        DoctorFinding::skipped(CHECK, "withheld", what)
-            .remedy(format!("check it yourself in {shown}"))
-    } else if *sound == 0 {
-        let what = format!("{name}: recoup's hook is set for no event that recoup knows");
-        DoctorFinding::skipped(CHECK, "no-events", what)
-            .remedy("`recoup init` adds it to the right events")
-    } else if *rule == Some(false) {
-        let what = format!("{name}: the hook works, but gives the agent no rules");
-        DoctorFinding::warn(CHECK, "no-rules", what)
-            .remedy("it may start another version of recoup: check which program it names")
+    let program = context.display_path(program);
+    let answers = format!("{program} answers {sound} events, the slowest in {millis} ms");
+    let found = if let Some((event, fault)) = fault {
+        let what = format!("{name}: {program} {} ({event})", fault.what);
+        DoctorFinding::fail(fault.code, what).remedy(ProbeError::REMEDY)
+    } else if !has_rule {
+        DoctorFinding::warn("no-rules", format!("{name}: {answers}, but delivers no rules"))
+            .remedy(ProbeError::REMEDY)
     } else if *slowest > SLOW {
-        let what = format!("{name}: {sound} events answered, the slowest in {millis} ms");
-        DoctorFinding::warn(CHECK, "slow", what)
+        DoctorFinding::warn("slow", format!("{name}: {answers}"))
             .remedy("the machine is very busy, or the program is on a slow disk")
     } else {
-        let program = of.hooks.first().map_or("", |hook| hook.call.started());
-        let program = context.display_path(Path::new(program));
-        DoctorFinding::ok(CHECK, format!("{name}: {program} {}", describe_answers(fired, millis)))
+        DoctorFinding::ok(format!("{name}: {answers}, rules are delivered"))
     };
-    found.fact("commands", of.hooks.len()).fact("fired", *sound).fact("slowest_ms", millis)
+    found.fact("fired", *sound).fact("slowest_ms", millis)
 }
 
-/// Describes the answers if all is well.
-fn describe_answers(fired: &HookProbeResult, millis: u64) -> String {
-    let HookProbeResult { sound, rule, withheld, .. } = fired;
-    let noun = if *sound == 1 { "event" } else { "events" };
-    let rules = if *rule == Some(true) { ", rules are delivered" } else { "" };
-    let others = withheld.first().map_or(String::new(), |why| {
-        format!("; {} not tested: {}", withheld.len(), why.describe())
-    });
-    format!("answers {sound} {noun}, the slowest in {millis} ms{rules}{others}")
+/// Checks one settings file.
+fn check_file(of: &ClientInstallation, context: &DoctorContext) -> Vec<DoctorFinding> {
+    let name = format!("{} ({})", of.client.title(), of.level.as_str());
+    let mut calls: Vec<&RecoupCall> = Vec::new();
+    for hook in &of.hooks {
+        if !calls.contains(&&hook.call) {
+            calls.push(&hook.call);
+        }
+    }
+    let faults = calls.iter().filter_map(|call| find_command_fault(&name, call, of, context));
+    let mut found: Vec<DoctorFinding> = faults.collect();
+    // The rest can wait until the program is there.
+    if !found.iter().any(|it| it.state == FindingState::Fail) {
+        let others =
+            [find_unsupported_hooks(&name, of, context), find_incomplete_hooks(&name, of, context)];
+        found.extend(others.into_iter().flatten().map(|it| it.about(of)));
+    }
+    found
 }
 
 /// Reports hooks that the installed version of the client does not understand.
@@ -175,60 +146,17 @@ fn find_unsupported_hooks(
         let what = format!(
             "{name}: version {version} does not support {events}, and ignores all of {shown}"
         );
-        (DoctorFinding::fail(CHECK, "unknown-event", what), "removes them")
+        (DoctorFinding::fail("unknown-event", what), "removes them")
     } else if of.client.lacks_args(&context.places) && of.hooks.iter().any(has_args) {
         let what = format!(
             "{name}: version {version} does not support `args` of a hook, and starts the program \
              without them"
         );
-        (DoctorFinding::warn(CHECK, "unknown-args", what), "writes them as shell commands")
+        (DoctorFinding::warn("unknown-args", what), "writes them as shell commands")
     } else {
         return None;
     };
     Some(offer_reinstall(finding, of, context, does))
-}
-
-/// Reports programs of another version than this one.
-fn find_version_mismatch(
-    name: &str,
-    of: &ClientInstallation,
-    context: &DoctorContext,
-) -> Option<DoctorFinding> {
-    let programs: BTreeSet<PathBuf> = of
-        .hooks
-        .iter()
-        // Only the starter knows which program it would start.
-        .filter(|hook| hook.call.starter.is_none())
-        .filter_map(|hook| permitted_call(&hook.call, of, context).ok())
-        .filter_map(|call| match find_program(&call, context) {
-            ClientProgram::Here(path) => Some(path),
-            _ => None,
-        })
-        .collect();
-    let other = programs.iter().find_map(|path| {
-        let version =
-            ask_version(path, context).unwrap_or_else(|| "of an unknown version".to_owned());
-        (version != OUR_VERSION).then_some((path, version))
-    });
-    let (path, version) = other?;
-    let what = format!(
-        "{name}: its hooks start recoup {version} at {}, but this is {OUR_VERSION}",
-        context.display_path(path)
-    );
-    Some(
-        DoctorFinding::warn(CHECK, "other-version", what)
-            .remedy(version_remedy(&version))
-            .fact("version", FindingFact::version(&version)),
-    )
-}
-
-/// Remedy for a program of another or an unknown version.
-pub(super) fn version_remedy(version: &str) -> &'static str {
-    if version.starts_with(|c: char| c.is_ascii_digit()) {
-        "replace the older one, or run `recoup init` to use another path"
-    } else {
-        "check what that program is; `recoup init` sets it to this one"
-    }
 }
 
 /// Reports hooks that this version would install and that are missing or limited.
@@ -270,7 +198,7 @@ fn find_incomplete_hooks(
     // Events without a hook are lost. A project's settings are its team's: only a warning.
     let is_broken = !missing.is_empty() && of.level == InstallLevel::User;
     let make = if is_broken { DoctorFinding::fail } else { DoctorFinding::warn };
-    let finding = make(CHECK, code, what);
+    let finding = make(code, what);
     let finding = finding.fact("missing", missing.len()).fact("untimed", untimed);
     Some(if by_hand {
         finding.remedy("these commands were written by hand: add what is missing there")
@@ -295,10 +223,12 @@ fn missing_events(of: &ClientInstallation, context: &DoctorContext) -> Vec<&'sta
 fn expected_events(of: &ClientInstallation, context: &DoctorContext) -> Vec<&'static str> {
     let slots = of.client.settings_files(of.level, &context.places);
     let slot = slots.iter().find(|slot| slot.path == of.path);
-    let Some(SettingsContent::Hooks(hooks)) = slot.map(|slot| &slot.holds) else {
-        return Vec::new();
-    };
-    hooks.events.iter().map(|(event, _)| *event).collect()
+    match slot.map(|slot| &slot.holds) {
+        Some(SettingsContent::Hooks(hooks) | SettingsContent::TomlHooks(hooks)) => {
+            hooks.events.iter().map(|(event, _)| *event).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn hooks_for_event<'a>(
