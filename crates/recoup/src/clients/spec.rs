@@ -104,7 +104,7 @@ pub(crate) enum FileDir {
     Root,
 }
 
-/// What we do with a settings file.
+/// Role of a settings file in an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileRole {
     /// We add our entries.
