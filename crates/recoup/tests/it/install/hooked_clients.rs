@@ -240,3 +240,18 @@ fn hooks_of_claude_code_that_a_team_shares_are_copilots_as_well() {
     assert!(calls_us(&machine, AgentClient::CopilotCli));
     assert!(!calls_us(&machine, AgentClient::QwenCode));
 }
+
+/// Each is told of a session of its own, and gives its agents the rules.
+#[test]
+fn every_client_with_hooks_delivers_its_rules() {
+    let machine = Machine::new();
+    let clients = ["qwen", "copilot", "droid", "kimi", "gemini"];
+    let args: Vec<&str> = clients.iter().flat_map(|client| ["--client", client]).collect();
+    machine.init(&args);
+    let report = machine.run(&["doctor", "--json"]).json();
+    for client in clients {
+        let mut found = report["findings"].as_array().unwrap().iter();
+        let hooks = found.find(|it| it["check"] == "hooks" && it["facts"]["client"] == client);
+        assert_eq!(hooks.unwrap()["code"], "ok", "{client}: {report}");
+    }
+}

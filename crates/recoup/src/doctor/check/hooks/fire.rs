@@ -58,7 +58,7 @@ fn fire_event(
     recorded: &str,
     sandbox: &ProbeSandbox,
 ) -> Result<bool, ProbeError> {
-    let payload = move_payload(recorded, &sandbox.project).to_string();
+    let payload = move_payload(recorded, &sandbox.project, hooks).to_string();
     let mut process = ProbedProcess::start(sandboxed_command(program, hooks.args, sandbox))?;
     process.write(payload.as_bytes());
     let stdout = process.finish(Deadline::after(LIMIT))?;
@@ -72,8 +72,8 @@ const SESSION_FIELDS: [&str; 3] = ["session_id", "sessionId", "session"];
 const FILE_FIELDS: [&str; 4] =
     ["transcript_path", "agent_transcript_path", "file", "CLAUDE_ENV_FILE"];
 
-/// Moves a recorded payload into a project.
-fn move_payload(recorded: &str, project: &Path) -> Value {
+/// Moves a recorded payload into a project, and into a session of that client's own.
+fn move_payload(recorded: &str, project: &Path, hooks: &HookSpec) -> Value {
     let parse = |text: &str| {
         serde_json::from_str::<Value>(text).expect("a test reads every recorded payload")
     };
@@ -86,7 +86,7 @@ fn move_payload(recorded: &str, project: &Path) -> Value {
     }
     for name in SESSION_FIELDS {
         if let Some(session) = payload.get_mut(name) {
-            *session = json!("recoup-doctor");
+            *session = format!("recoup-doctor {}", hooks.args.join(" ")).into();
         }
     }
     payload
@@ -142,7 +142,7 @@ mod tests {
     fn a_recorded_payload_leaves_its_machine_behind() {
         for hooks in AgentClient::ALL.iter().filter_map(|client| client.spec().hooks.as_ref()) {
             for (event, recorded) in hooks.recorded {
-                let moved = move_payload(recorded, Path::new("/tmp/a \"b\""));
+                let moved = move_payload(recorded, Path::new("/tmp/a \"b\""), hooks);
                 assert_eq!(moved["cwd"], "/tmp/a \"b\"", "{event}");
                 let text = moved.to_string();
                 assert!(!text.contains("/home/") && text.contains("recoup-doctor"), "{text}");
