@@ -15,7 +15,8 @@ use super::check::count_faults_of_last_day;
 use super::finding::{DoctorFinding, FindingFact};
 use super::{DoctorContext, OUR_VERSION, RepairAttempt};
 use crate::app::disk;
-use crate::config::env;
+use crate::config::show::set_keys;
+use crate::config::{FlagOverrides, GatheredConfig, env};
 use crate::install::AgentClient;
 use crate::mcp::TOKEN_FILE;
 
@@ -48,6 +49,7 @@ pub(crate) fn render_bundle(
         let name = PARTS.into_iter().find(|known| *known == part.part).unwrap_or("other");
         *bytes.entry(name).or_default() += part.bytes;
     }
+    let configuration = GatheredConfig::new(&FlagOverrides::default());
     let bundle = json!({
         "format": FORMAT,
         "day": SystemClock.now().date(),
@@ -61,7 +63,7 @@ pub(crate) fn render_bundle(
         "repairs": repairs.iter().map(bundle_repair).collect::<Vec<_>>(),
         "clients": AgentClient::ALL.into_iter().filter(is_here).collect::<Vec<_>>(),
         // Keys that are set, each with its layer, and names of our variables that are set.
-        "configuration": context.map(|it| &it.configuration.said),
+        "configuration": configuration.as_ref().map(set_keys).unwrap_or_default(),
         "variables": env::set_variables(),
         "bytes": bytes,
         // Faults in hooks during the last day, by kind.

@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use crate::clients::{self, AgentClient, ClientDirs, ClientPlaces};
 use recoup_core::base::FaultLog;
-use recoup_core::base::project::{Project, ProjectRegistry};
+use recoup_core::base::project::Project;
 use recoup_core::memory::Memory;
 
 use super::installed_command::is_same_file;
 use crate::app::memory_in;
-use crate::config::show::{ConfigLayer, set_keys};
-use crate::config::trust::TrustVerdict;
 use crate::config::{
     BaseDirs, FlagOverrides, GatheredConfig, ResolvedSettings, find_client_dirs, find_project,
 };
@@ -30,7 +28,8 @@ pub(crate) struct DoctorContext {
     pub(super) program: Option<PathBuf>,
     /// The project of the working directory, if it can be determined.
     pub(super) project: Option<Project>,
-    pub(super) configuration: ConfigDiagnosis,
+    /// None if the configuration has a problem.
+    pub(super) settings: Option<ResolvedSettings>,
     /// Paths of the clients' files.
     pub(super) places: install::InstallPaths,
     pub(super) installed: Vec<ClientInstallation>,
@@ -39,25 +38,6 @@ pub(crate) struct DoctorContext {
     dirs: ClientDirs,
     /// Receives faults that databases recover from.
     pub(super) faults: Arc<dyn FaultLog>,
-}
-
-/// State of the configuration, readable or not.
-#[derive(Debug, Default)]
-pub(super) struct ConfigDiagnosis {
-    /// None if the configuration has a problem.
-    pub(super) settings: Option<ResolvedSettings>,
-    /// Problems that stop commands.
-    pub(super) problems: Vec<String>,
-    /// Problems in the repository's files, which are ignored as a result.
-    pub(super) ignored: Vec<String>,
-    /// Advice about a checkout that is kept separate from the project that it claims.
-    pub(super) unconfirmed: Option<String>,
-    /// Warnings about settings in the repository's files that need trust.
-    pub(super) warnings: Vec<String>,
-    /// Keys that are set, each with its layer.
-    pub(super) said: Vec<(&'static str, ConfigLayer)>,
-    /// Number of repository files with settings that need trust and lack it.
-    pub(super) untrusted: usize,
 }
 
 impl DoctorContext {
@@ -71,7 +51,8 @@ impl DoctorContext {
         places.claude_version = install::ask_claude_code(&places);
         let installed = install::find_installations(&places);
         let noted = install::recorded_files(&places).map_err(|error| error.to_string());
-        let configuration = ConfigDiagnosis::read();
+        let mut configuration = GatheredConfig::new(&FlagOverrides::default()).ok();
+        let settings = configuration.as_mut().and_then(GatheredConfig::resolve_settings);
         let program = std::env::current_exe().ok();
         Ok(Self {
             cwd,
@@ -79,7 +60,7 @@ impl DoctorContext {
             user_home,
             program,
             project,
-            configuration,
+            settings,
             places,
             installed,
             noted,
@@ -128,33 +109,5 @@ impl DoctorContext {
     /// The memory below `home`, which is ours or a sandbox's.
     pub(super) fn memory_in(&self, home: &Path) -> Memory {
         memory_in(home, Arc::clone(&self.faults))
-    }
-
-    /// The settings, if they can be read.
-    pub(super) fn settings(&self) -> Option<&ResolvedSettings> {
-        self.configuration.settings.as_ref()
-    }
-}
-
-impl ConfigDiagnosis {
-    fn read() -> Self {
-        let mut gathered = match GatheredConfig::new(&FlagOverrides::default()) {
-            Ok(gathered) => gathered,
-            Err(error) => return Self { problems: vec![error.to_string()], ..Self::default() },
-        };
-        let said = set_keys(&gathered);
-        let is_untrusted = |verdict: &TrustVerdict| *verdict != TrustVerdict::Trusted;
-        let untrusted = gathered.delicate.iter().filter(|it| is_untrusted(&it.verdict)).count();
-        let settings = gathered.resolve_settings();
-        let ignored = gathered.left_out.iter().map(ToString::to_string).collect();
-        let mut problems: Vec<String> = gathered.problems.iter().map(ToString::to_string).collect();
-        if let Some(Err(error)) = settings.as_ref().map(ResolvedSettings::demand_within_project) {
-            problems.push(error.to_string());
-        }
-        let registry = ProjectRegistry::below(&gathered.places.home);
-        let unconfirmed = registry.apart_advice(&gathered.project);
-        let warnings =
-            settings.as_ref().and_then(|_| gathered.untrusted_warning()).into_iter().collect();
-        Self { settings, problems, ignored, unconfirmed, warnings, said, untrusted }
     }
 }

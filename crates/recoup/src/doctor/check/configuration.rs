@@ -4,67 +4,79 @@
 use std::sync::Arc;
 
 use recoup_core::base::clock::Timestamp;
+use recoup_core::base::project::ProjectRegistry;
 use recoup_core::memory::judge::account::AccountStatus;
 
 use crate::app::{App, remove_all_mirrors};
-use crate::config::{JudgeSettings, JudgeUnreadyReason, trust};
+use crate::config::show::set_keys;
+use crate::config::trust::{self, TrustVerdict};
+use crate::config::{
+    FlagOverrides, GatheredConfig, JudgeSettings, JudgeUnreadyReason, ResolvedSettings,
+};
 use crate::doctor::DoctorContext;
-use crate::doctor::doctor_context::ConfigDiagnosis;
 use crate::doctor::finding::DoctorFinding;
 use crate::human;
 use crate::mirror::LeftReason;
 
 /// Reports problems of the configuration, and what is ignored in it.
 pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding> {
-    let ConfigDiagnosis { problems, ignored, unconfirmed, warnings, said, untrusted, .. } =
-        &context.configuration;
-    let stops = |(at, problem): (usize, &String)| {
-        let finding = DoctorFinding::fail("wrong", problem);
-        // The same for all: once is enough.
-        if at > 0 {
-            return finding;
+    let with_remedy = |finding: DoctorFinding, effect: &str| {
+        finding.remedy(format!("{effect}; `recoup config check` lists every problem"))
+    };
+    let stops = "most commands fail until this is corrected";
+    let mut gathered = match GatheredConfig::new(&FlagOverrides::default()) {
+        Ok(gathered) => gathered,
+        Err(error) => {
+            return vec![with_remedy(DoctorFinding::fail("wrong", error.to_string()), stops)];
         }
-        finding.remedy(
-            "most commands fail until this is corrected; `recoup config check` lists every problem",
-        )
     };
-    let is_ignored = |problem: &String| {
-        DoctorFinding::fail("wrong", problem).remedy(
-            "this file is ignored until it is corrected; `recoup config check` lists every problem",
-        )
-    };
-    let mut found: Vec<DoctorFinding> =
-        problems.iter().enumerate().map(stops).chain(ignored.iter().map(is_ignored)).collect();
+    let settings = gathered.resolve_settings();
+    let mut problems: Vec<String> = gathered.problems.iter().map(ToString::to_string).collect();
+    let outside = settings.as_ref().map(ResolvedSettings::demand_within_project);
+    problems.extend(outside.and_then(Result::err).map(|error| error.to_string()));
+    let problems = problems.into_iter().map(|problem| DoctorFinding::fail("wrong", problem));
+    // The same for all: once is enough.
+    let mut found: Vec<DoctorFinding> = problems
+        .enumerate()
+        .map(|(at, finding)| if at == 0 { with_remedy(finding, stops) } else { finding })
+        .collect();
+    found.extend(gathered.left_out.iter().map(|problem| {
+        let finding = DoctorFinding::fail("wrong", problem.to_string());
+        with_remedy(finding, "this file is ignored until it is corrected")
+    }));
     let problems = found.len();
     if let Some(first) = found.first_mut() {
         first.facts.insert("problems", problems.into());
     }
-    found.extend(unconfirmed.iter().map(|advice| {
+    let registry = ProjectRegistry::below(&gathered.places.home);
+    found.extend(registry.apart_advice(&gathered.project).map(|advice| {
         DoctorFinding::warn("unconfirmed-checkout", advice)
             .remedy("run `recoup trust`: it explains the question and lets you decide")
     }));
-    found.extend(warnings.iter().map(|warning| {
+    let untrusted = gathered.delicate.iter().filter(|it| it.verdict != TrustVerdict::Trusted);
+    let warning = settings.as_ref().and_then(|_| gathered.untrusted_warning());
+    found.extend(warning.map(|warning| {
         DoctorFinding::warn("untrusted", warning)
             .remedy("run `recoup trust` to review these files and decide")
-            .fact("files", *untrusted)
+            .fact("files", untrusted.count())
     }));
-    let project = context.project.as_ref();
-    let advice = project.and_then(|it| trust::team_state(&context.home, it).advice());
+    let advice = trust::team_state(&context.home, &gathered.project).advice();
     found.extend(advice.map(|it| DoctorFinding::warn("team-rules", it)));
     if found.is_empty() {
-        let what = match said.len() {
+        let keys = set_keys(&gathered).len();
+        let what = match keys {
             0 => "no key is set: all defaults apply".to_owned(),
             1 => "1 key is set".to_owned(),
             keys => format!("{keys} keys are set"),
         };
-        found.push(DoctorFinding::ok(what).fact("keys", said.len()));
+        found.push(DoctorFinding::ok(what).fact("keys", keys));
     }
     found
 }
 
 /// Checks the judge.
 pub(super) fn check_judge(context: &DoctorContext) -> Vec<DoctorFinding> {
-    let Some(settings) = context.settings() else {
+    let Some(settings) = &context.settings else {
         let what = "not checked: the configuration is invalid";
         return vec![DoctorFinding::skipped("unknown", what)];
     };
@@ -140,7 +152,7 @@ pub(super) fn check_mirror(context: &DoctorContext) -> Vec<DoctorFinding> {
         .remedy("correct that, then run `recoup memory sync`")
     });
     let files = report.count();
-    let is_off = context.settings().is_some_and(|settings| !settings.users_mirror.is_any());
+    let is_off = context.settings.as_ref().is_some_and(|settings| !settings.users_mirror.is_any());
     let all = match (files, is_off) {
         (0, true) => DoctorFinding::skipped("off", "rules sync and skills are off"),
         (n, true) => {

@@ -31,7 +31,7 @@ const MAX_COUNTED_FILES: usize = 100_000;
 
 /// Checks the stores of the cache.
 pub(super) fn check_stores(context: &DoctorContext) -> Vec<DoctorFinding> {
-    let Some(settings) = context.settings() else {
+    let Some(settings) = &context.settings else {
         // Another check reports the problem; most users have the default store.
         return check_store(&StoreUrl::Sqlite(context.home.join("cache.db")), context);
     };
@@ -202,29 +202,25 @@ pub(super) fn check_memory(context: &DoctorContext) -> Vec<DoctorFinding> {
 fn snapshot_finding(path: &Path, notes: &NotesFound) -> Option<DoctorFinding> {
     let (first, last) = notes.first.zip(notes.last)?;
     let all = snapshots_of(path);
-    let newest = all.first();
-    let warning = match newest {
-        None if SystemClock.now().millis_since(first) <= DAY => return None,
-        None => {
-            Some("no snapshot of memory exists, and some notes are older than a day".to_owned())
-        }
-        Some(newest) if last.millis_since(newest.day()) > BEHIND => Some(format!(
-            "the newest snapshot is from {} ({} kept), and notes have changed since",
-            newest.date,
-            all.len()
-        )),
-        Some(_) => None,
-    };
-    let found = match (warning, newest) {
-        (Some(what), _) => DoctorFinding::warn("no-snapshot", what).remedy(
+    let outdated = |what: String| {
+        DoctorFinding::warn("no-snapshot", what).remedy(
             "the worker and `recoup memory add`, `edit` and `import` take one a day: check the \
              findings about the directory and the worker, and the log of the hooks",
-        ),
-        (None, Some(newest)) => {
-            let what = format!("the newest snapshot is from {} ({} kept)", newest.date, all.len());
-            DoctorFinding::ok(what)
+        )
+    };
+    let found = match all.first() {
+        None if SystemClock.now().millis_since(first) <= DAY => return None,
+        None => {
+            outdated("no snapshot of memory exists, and some notes are older than a day".into())
         }
-        (None, None) => return None,
+        Some(newest) => {
+            let what = format!("the newest snapshot is from {} ({} kept)", newest.date, all.len());
+            if last.millis_since(newest.day()) > BEHIND {
+                outdated(format!("{what}, and notes have changed since"))
+            } else {
+                DoctorFinding::ok(what)
+            }
+        }
     };
     Some(found.fact("snapshots", all.len()))
 }
@@ -265,22 +261,19 @@ fn rules_findings(context: &DoctorContext) -> Vec<DoctorFinding> {
 }
 
 fn silence_finding(said: recoup_core::Result<Option<PauseReason>>) -> Option<DoctorFinding> {
-    let (what, code, remedy) = match said.ok().flatten()? {
-        PauseReason::Paused(None) => {
-            ("memory is paused: nothing is stored".to_owned(), "paused", "`recoup resume`")
+    let (what, code, command) = match said.ok().flatten()? {
+        PauseReason::Paused(until) => {
+            let until = until.map(|it| format!(" until {}", it.to_second_string()));
+            let what = format!("memory is paused{}", until.unwrap_or_default());
+            (what, "paused", "recoup resume")
         }
-        PauseReason::Paused(Some(until)) => (
-            format!("memory is paused until {}: nothing is stored", until.to_second_string()),
-            "paused",
-            "`recoup resume`",
-        ),
-        PauseReason::Ignored => (
-            "memory is disabled in this project: nothing is stored".to_owned(),
-            "ignored",
-            "`recoup resume --project`",
-        ),
+        PauseReason::Ignored => {
+            let what = "memory is disabled in this project".to_owned();
+            (what, "ignored", "recoup resume --project")
+        }
     };
-    Some(DoctorFinding::warn(code, what).remedy(format!("to turn it on again: {remedy}")))
+    let finding = DoctorFinding::warn(code, format!("{what}: nothing is stored"));
+    Some(finding.remedy(format!("to turn it on again: `{command}`")))
 }
 
 /// A database under check.

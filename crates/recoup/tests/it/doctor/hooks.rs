@@ -172,19 +172,14 @@ fn the_extension_of_pi() {
 }
 
 #[test]
-fn other_copies_on_the_path_are_named() {
+fn another_program_first_on_the_path_is_named_and_not_run() {
     let home = Home::new();
-    for dir in ["bin", "old", "older"] {
-        script(&home, dir, "#!/bin/sh\ntouch \"$HOME/ran\"\n");
-    }
+    let program = script(&home, "bin", "#!/bin/sh\ntouch \"$HOME/ran\"\n");
     let mut command = home.command(&["doctor", "--json"]);
-    let dirs = ["bin", "old", "older"].map(|dir| home.path(dir));
-    command.env("PATH", std::env::join_paths(dirs).unwrap());
+    command.env("PATH", format!("{}:/usr/bin:/bin", program.parent().unwrap().display()));
     let said = Report(finish(&mut command).expect(0).json());
     let first = said.has("program", "another-on-path", "warn");
     assert!(first["what"].as_str().unwrap().ends_with("on the PATH is ~/bin/recoup"), "{first}");
-    let others = said.has("program", "other-copies", "warn");
-    assert_eq!(others["what"], "further down the PATH: ~/old/recoup and 1 more");
     assert!(!home.path("ran").exists());
 }
 
@@ -205,7 +200,8 @@ fn who_is_interrupted_leaves_nothing_behind() {
         fs::create_dir(home.path("tmp")).unwrap();
         let left = || fs::read_dir(home.path("tmp")).unwrap().count();
         let mut command = heeding(&home, &["doctor"]);
-        let mut child = command.env("TMPDIR", home.path("tmp")).spawn().unwrap();
+        command.env("TMPDIR", home.path("tmp")).env("PATH", "/usr/bin:/bin");
+        let mut child = command.spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(20);
         while left() == 0 {
             assert!(Instant::now() < until, "round {round}: nothing was made");
