@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
 use super::call::{HOOK, PROGRAM, call_in_hook, hooks_at_events};
-use super::spec::{FileContent, FileDir, FileSpec, InstallLevel, OffSwitch};
+use super::spec::{FileContent, FileDir, FileSpec, InstallLevel, JsonDialect, OffSwitch};
 use super::{AgentClient, ClientDirs, ClientPlaces, replace_lone_surrogates};
 
 /// Largest settings file that is read. Claude Code's own file grows with every project.
@@ -109,7 +109,9 @@ fn read_hook_files(client: AgentClient, dirs: &ClientDirs, root: Option<&Path>) 
         let root = match content {
             FileContent::Extension => Value::Null,
             FileContent::TomlServers | FileContent::TomlHooks => read_toml(&path)?,
-            FileContent::Hooks(..) | FileContent::Servers(..) => read_json(&path)?,
+            FileContent::Hooks(_, dialect) | FileContent::Servers(_, _, dialect) => {
+                read_json(&path, dialect)?
+            }
         };
         Some(HookFile { path, content, root })
     };
@@ -142,10 +144,16 @@ fn content(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Content of a JSON file.
-fn read_json(path: &Path) -> Option<Value> {
+fn read_json(path: &Path, dialect: JsonDialect) -> Option<Value> {
     let content = content(path)?;
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
-    serde_json::from_str(&replace_lone_surrogates(std::str::from_utf8(content).ok()?)).ok()
+    let text = replace_lone_surrogates(std::str::from_utf8(content).ok()?);
+    match dialect {
+        JsonDialect::Strict => serde_json::from_str(&text).ok(),
+        JsonDialect::Comments => {
+            jsonc_parser::parse_to_serde_value(&text, &jsonc_parser::ParseOptions::default()).ok()
+        }
+    }
 }
 
 /// Content of a TOML file, as JSON.
@@ -197,7 +205,7 @@ fn extension_dir(path: &Path) -> &Path {
 
 /// True if Pi finds an extension from `dir` that calls us.
 fn has_pi_extension(dir: &Path, home: &Path) -> bool {
-    let listed = read_json(&dir.join("settings.json"));
+    let listed = read_json(&dir.join("settings.json"), JsonDialect::Strict);
     let listed = listed.as_ref().and_then(|settings| settings.get("extensions"));
     calls_us(&dir.join("extensions"), FOLDER_DEPTH - 1)
         || paths(listed, dir, home).iter().any(|path| calls_us(path, FOLDER_DEPTH))
@@ -231,7 +239,7 @@ fn calls_us(path: &Path, depth: usize) -> bool {
         return is_script && content(path).is_some_and(|text| names_us(&text));
     }
     let Some(depth) = depth.checked_sub(1) else { return false };
-    let manifest = read_json(&path.join("package.json"));
+    let manifest = read_json(&path.join("package.json"), JsonDialect::Strict);
     let listed = manifest.as_ref().and_then(|it| it.get("pi")?.get("extensions"));
     let inside = || {
         let Ok(entries) = fs::read_dir(path) else { return false };

@@ -7,6 +7,7 @@ mod command;
 mod dirs;
 mod hook_settings;
 mod json_text;
+mod overview;
 mod settings_file;
 mod spec;
 mod table;
@@ -19,9 +20,11 @@ pub use command::clients_of_command;
 pub use dirs::{ClientDirs, ClientPlaces};
 pub use hook_settings::{LARGEST, extension_program, has_our_hooks, hooks_disabled_by};
 pub(crate) use json_text::replace_lone_surrogates;
+pub use overview::clients_in_markdown;
 pub(crate) use settings_file::{HookLayout, ServerLayout, SettingsContent, SettingsFile};
 pub(crate) use spec::{
-    ClientSpec, ClientVersion, FileRole, HookSpec, InstallLevel, JsonDialect, ServerEntryShape,
+    AnswerLayout, AnswerSpec, ClientSpec, ClientVersion, FileRole, HookSpec, InstallLevel,
+    JsonDialect, ServerEntryShape,
 };
 
 use recoup_core::memory::HookClient;
@@ -35,11 +38,15 @@ pub enum AgentClient {
     ClaudeCode,
     Codex,
     Pi,
+    QwenCode,
+    CopilotCli,
+    Droid,
+    KimiCode,
+    Gemini,
     Cursor,
     Windsurf,
     VsCode,
     Zed,
-    Gemini,
     OpenCode,
 }
 
@@ -48,15 +55,19 @@ pub(crate) const PEERS: [&str; 2] = ["claude-recall", "claude-mem"];
 
 impl AgentClient {
     /// Every client, those with hooks first.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Pi,
+        Self::QwenCode,
+        Self::CopilotCli,
+        Self::Droid,
+        Self::KimiCode,
+        Self::Gemini,
         Self::Cursor,
         Self::Windsurf,
         Self::VsCode,
         Self::Zed,
-        Self::Gemini,
         Self::OpenCode,
     ];
 
@@ -86,8 +97,14 @@ impl AgentClient {
         })
     }
 
-    /// The client without hooks that calls itself by this name in MCP, such as `cursor-vscode`,
-    /// `Visual Studio Code` or `gemini-cli-mcp-client`.
+    /// True if `record.allow` may name the client: of one without hooks, only its agents can tell us
+    /// what the user said. Gemini CLI was one of these.
+    pub(crate) fn may_record_rules(self) -> bool {
+        self.as_hook_client().is_none() || self == Self::Gemini
+    }
+
+    /// The client that may record rules and calls itself by this name in MCP, such as
+    /// `cursor-vscode`, `Visual Studio Code` or `gemini-cli-mcp-client`.
     pub(crate) fn of_mcp_name(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let words: Vec<&str> =
@@ -96,13 +113,19 @@ impl AgentClient {
             return Some(Self::VsCode);
         }
         let is_meant = |client: &Self| words.first() == Some(&client.as_str());
-        Self::ALL.into_iter().filter(|client| client.as_hook_client().is_none()).find(is_meant)
+        Self::ALL.into_iter().filter(|client| client.may_record_rules()).find(is_meant)
     }
 
     /// Returns the engine's name for a client with hooks.
     pub(crate) fn as_hook_client(self) -> Option<HookClient> {
         HookClient::ALL.iter().copied().find(|client| client.as_str() == self.as_str())
     }
+}
+
+/// Hooks of a client, by the engine's name for it.
+pub(crate) fn hooks_of(client: HookClient) -> &'static HookSpec {
+    let mut named = table::CLIENTS.iter().filter(|it| it.name == client.as_str());
+    named.find_map(|it| it.hooks.as_ref()).expect("a test compares both lists")
 }
 
 impl From<AgentClient> for &str {
@@ -131,6 +154,9 @@ mod tests {
             let named = AgentClient::ALL.into_iter().filter(|it| it.as_str() == client.as_str());
             assert_eq!(named.count(), 1, "{client:?}");
             assert_eq!(client.spec().hooks.is_some(), client.as_hook_client().is_some());
+        }
+        for client in HookClient::ALL {
+            assert!(!hooks_of(*client).answer.context_events.is_empty(), "{client:?}");
         }
     }
 

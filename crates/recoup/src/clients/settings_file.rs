@@ -48,6 +48,8 @@ pub(crate) struct HookLayout {
     pub(crate) has_args: bool,
     /// Arguments of our program.
     pub(crate) args: &'static [&'static str],
+    /// Version that the file has to name.
+    pub(crate) file_version: Option<u64>,
 }
 
 /// Location and layout of a client's MCP servers.
@@ -129,7 +131,8 @@ impl HookLayout {
         version: Option<ClientVersion>,
     ) -> Self {
         let Some(hooks) = hooks else {
-            return Self { at, dialect, events: Vec::new(), has_args: false, args: &[] };
+            let events = Vec::new();
+            return Self { at, dialect, events, has_args: false, args: &[], file_version: None };
         };
         let known = hooks.events.iter().filter(|it| it.is_in(version.unwrap_or(ASSUMED_VERSION)));
         Self {
@@ -138,6 +141,7 @@ impl HookLayout {
             events: known.map(|it| (it.name, it.timeout)).collect(),
             has_args: hooks.command.has_args(version),
             args: hooks.args,
+            file_version: hooks.file_version,
         }
     }
 }

@@ -104,7 +104,7 @@ pub(crate) enum FileDir {
     Root,
 }
 
-/// What we do with a settings file.
+/// Role of a settings file in an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileRole {
     /// We add our entries.
@@ -169,9 +169,43 @@ pub(crate) struct HookSpec {
     /// Arguments of our program.
     pub(crate) args: &'static [&'static str],
     pub(crate) off_switch: Option<OffSwitch>,
+    pub(crate) answer: AnswerSpec,
+    /// Version that a file with hooks has to name.
+    pub(crate) file_version: Option<u64>,
     /// Payloads as the client sent them, by event, in the order of a session. `doctor` sends them
     /// to this program.
     pub(crate) recorded: &'static [(&'static str, &'static str)],
+}
+
+/// Answers that a client reads from a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AnswerSpec {
+    pub(crate) layout: AnswerLayout,
+    /// Events at which text reaches the agent, and does nothing else.
+    pub(crate) context_events: &'static [&'static str],
+}
+
+/// Layout of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnswerLayout {
+    /// `{"hookSpecificOutput": {"hookEventName": …, "additionalContext": …}, "systemMessage": …}`
+    Nested,
+    /// `{"additionalContext": …}`; a notice is not shown.
+    Flat,
+    /// Text alone: everything printed reaches the agent, JSON too.
+    Text,
+    /// Cursor's: `{"continue": true, "additional_context": …, "user_message": …}`
+    Cursor,
+    /// Our own extensions': `{"context": …, "notice": …}`, of any length.
+    Extension,
+}
+
+impl AnswerSpec {
+    /// True if text reaches the agent at this event. Cursor writes the same names with a small first
+    /// letter.
+    pub(crate) fn takes_context_at(&self, event: &str) -> bool {
+        self.context_events.iter().any(|it| it.eq_ignore_ascii_case(event))
+    }
 }
 
 /// An event that we use.
@@ -271,11 +305,6 @@ impl FileContent {
     /// True if the client may have hooks there.
     pub(crate) fn has_hooks(&self) -> bool {
         !matches!(self, Self::Servers(..))
-    }
-
-    /// True if the client has servers there.
-    pub(crate) fn has_servers(&self) -> bool {
-        matches!(self, Self::Servers(..) | Self::TomlServers)
     }
 }
 

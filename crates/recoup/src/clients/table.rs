@@ -2,12 +2,13 @@
 
 use super::AgentClient;
 use super::spec::{
-    ClientSpec, ClientVersion, EventSpec, FileContent, FileDir, FileSpec, HookCommandForm,
-    HookSpec, JsonDialect, OffSwitch, PROJECT_ROOT, ServerEntryShape, TestedWith, UserDir,
+    AnswerLayout, AnswerSpec, ClientSpec, ClientVersion, EventSpec, FileContent, FileDir, FileSpec,
+    HookCommandForm, HookSpec, JsonDialect, OffSwitch, PROJECT_ROOT, ServerEntryShape, TestedWith,
+    UserDir,
 };
-use FileContent::{Extension, Hooks, Servers, TomlServers};
+use FileContent::{Extension, Hooks, Servers, TomlHooks, TomlServers};
 use JsonDialect::{Comments, Strict};
-use ServerEntryShape::{Custom, Local, Plain, Typed};
+use ServerEntryShape::{Custom, Local, LocalWithTools, Plain, Typed};
 
 /// Recorded payloads of a client, by event: `"DIRECTORY", EVENT = "FILE"`.
 macro_rules! recorded {
@@ -22,14 +23,18 @@ macro_rules! recorded {
 /// Time limit of a hook: ample; without a timeout of its own, a hook at a session's end is cut
 /// short.
 const SECONDS: u64 = 10;
+const MILLIS: u64 = SECONDS * 1_000;
 
 const HOOKS: FileContent = Hooks(&["hooks"], Strict);
+const HOOKS_WITH_COMMENTS: FileContent = Hooks(&["hooks"], Comments);
 const PLAIN_SERVERS: FileContent = Servers(&["mcpServers"], Plain, Comments);
 const TYPED_SERVERS: FileContent = Servers(&["mcpServers"], Typed, Strict);
 
 /// All clients, those with hooks first.
-pub(crate) static CLIENTS: [ClientSpec; AgentClient::COUNT] =
-    [CLAUDE_CODE, CODEX, PI, CURSOR, WINDSURF, VS_CODE, ZED, GEMINI, OPENCODE];
+pub(crate) static CLIENTS: [ClientSpec; AgentClient::COUNT] = [
+    CLAUDE_CODE, CODEX, PI, QWEN_CODE, COPILOT_CLI, DROID, KIMI_CODE, GEMINI, CURSOR, WINDSURF,
+    VS_CODE, ZED, OPENCODE,
+];
 
 /// A client without anything: what most entries leave as it is.
 const NONE: ClientSpec = ClientSpec {
@@ -102,6 +107,15 @@ const CLAUDE_CODE: ClientSpec = ClientSpec {
             place: "its settings",
             is_final: true,
         }),
+        // At `Stop` and `SubagentStop` it would make the agent go on.
+        answer: AnswerSpec {
+            layout: AnswerLayout::Nested,
+            context_events: &[
+                "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse",
+                "PostToolUseFailure", "PostToolBatch", "SubagentStart",
+            ],
+        },
+        file_version: None,
         recorded: recorded! {
             "claude-code",
             SessionStart = "SessionStart-startup",
@@ -148,7 +162,7 @@ const CODEX: ClientSpec = ClientSpec {
             any_version("PreCompact"),
             any_version("Stop"),
             // It allows a hook no more there.
-            EventSpec { timeout: 3, ..any_version("SessionEnd") },
+            timed("SessionEnd", 3),
         ],
         command: HookCommandForm::Shell,
         args: &["hook", "--client", "codex"],
@@ -160,6 +174,14 @@ const CODEX: ClientSpec = ClientSpec {
             place: "its config.toml",
             is_final: false,
         }),
+        // It rejects fields that an event does not have.
+        answer: AnswerSpec {
+            layout: AnswerLayout::Nested,
+            context_events: &[
+                "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart",
+            ],
+        },
+        file_version: None,
         recorded: recorded! {
             "codex",
             SessionStart = "SessionStart-startup",
@@ -196,6 +218,11 @@ const PI: ClientSpec = ClientSpec {
         command: HookCommandForm::Shell,
         args: &["hook", "--client", "pi"],
         off_switch: None,
+        answer: AnswerSpec {
+            layout: AnswerLayout::Extension,
+            context_events: &["before_agent_start", "tool_result"],
+        },
+        file_version: None,
         // As our extension sends them.
         recorded: recorded! {
             "pi",
@@ -208,6 +235,255 @@ const PI: ClientSpec = ClientSpec {
         },
     }),
     tested: TestedWith::Version("1.5.0"),
+    ..NONE
+};
+
+/// Hooks with Claude Code's names, as a shell line. None is set before a call: only Copilot CLI
+/// takes context there, and denies the call if the program is gone.
+const SHELL_HOOKS: HookSpec = HookSpec {
+    events: &[
+        any_version("SessionStart"),
+        any_version("UserPromptSubmit"),
+        any_version("PostToolUse"),
+        any_version("PostToolUseFailure"),
+        any_version("Stop"),
+        any_version("SessionEnd"),
+    ],
+    command: HookCommandForm::Shell,
+    args: &[],
+    off_switch: None,
+    answer: AnswerSpec {
+        layout: AnswerLayout::Nested,
+        context_events: &["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"],
+    },
+    file_version: None,
+    recorded: &[],
+};
+
+/// Qwen Code: hooks and servers in one file. It ends a headless run without `SessionEnd`.
+const QWEN_CODE: ClientSpec = ClientSpec {
+    client: AgentClient::QwenCode,
+    name: "qwen",
+    title: "Qwen Code",
+    aliases: &["qwen-code"],
+    programs: &["qwen"],
+    packages: &["@qwen-code/qwen-code"],
+    dir: UserDir::Home(".qwen"),
+    files: &[
+        FileSpec::user("settings.json", HOOKS_WITH_COMMENTS),
+        FileSpec::user("settings.json", PLAIN_SERVERS),
+        FileSpec::project(".qwen/settings.json", HOOKS_WITH_COMMENTS),
+        FileSpec::project(".qwen/settings.json", PLAIN_SERVERS),
+    ],
+    hooks: Some(HookSpec {
+        // From 1,000 on, every version reads milliseconds.
+        events: &[
+            timed("SessionStart", MILLIS),
+            timed("UserPromptSubmit", MILLIS),
+            timed("PostToolUse", MILLIS),
+            timed("PostToolUseFailure", MILLIS),
+            timed("Stop", MILLIS),
+            timed("SessionEnd", MILLIS),
+        ],
+        args: &["hook", "--client", "qwen"],
+        recorded: recorded! {
+            "qwen",
+            SessionStart = "SessionStart-startup",
+            UserPromptSubmit = "UserPromptSubmit",
+            PostToolUse = "PostToolUse-run_shell_command",
+            PostToolUseFailure = "PostToolUseFailure-run_shell_command-failing-command",
+            Stop = "Stop",
+            SessionEnd = "SessionEnd-prompt_input_exit",
+        },
+        off_switch: Some(OffSwitch {
+            paths: &[&["disableAllHooks"]],
+            off: true,
+            setting: "`disableAllHooks`",
+            place: "its settings",
+            is_final: true,
+        }),
+        ..SHELL_HOOKS
+    }),
+    tested: TestedWith::Recorded("0.24.4"),
+    ..NONE
+};
+
+/// GitHub Copilot CLI: a file of our own among its hooks. In a trusted project it runs Claude Code's
+/// hooks as well.
+const COPILOT_CLI: ClientSpec = ClientSpec {
+    client: AgentClient::CopilotCli,
+    name: "copilot",
+    title: "Copilot CLI",
+    aliases: &["copilot-cli", "github-copilot"],
+    programs: &["copilot"],
+    packages: &["@github/copilot"],
+    dir: UserDir::Home(".copilot"),
+    files: &[
+        FileSpec::user("hooks/recoup.json", HOOKS),
+        FileSpec::user("mcp-config.json", Servers(&["mcpServers"], LocalWithTools, Strict)),
+        FileSpec::project(".github/hooks/recoup.json", HOOKS),
+        FileSpec::project(".github/mcp.json", Servers(&["mcpServers"], LocalWithTools, Strict)),
+        FileSpec::project(".claude/settings.json", HOOKS).only_read(),
+    ],
+    hooks: Some(HookSpec {
+        args: &["hook", "--client", "copilot"],
+        recorded: recorded! {
+            "copilot",
+            SessionStart = "SessionStart-new",
+            UserPromptSubmit = "UserPromptSubmit",
+            PostToolUse = "PostToolUse-Bash",
+            PostToolUseFailure = "PostToolUseFailure-Read-missing-file",
+            Stop = "Stop",
+            SessionEnd = "SessionEnd-complete",
+        },
+        off_switch: Some(OffSwitch {
+            paths: &[&["disableAllHooks"]],
+            off: true,
+            setting: "`disableAllHooks`",
+            place: "its hooks file",
+            is_final: true,
+        }),
+        answer: AnswerSpec { layout: AnswerLayout::Flat, ..SHELL_HOOKS.answer },
+        file_version: Some(1),
+        ..SHELL_HOOKS
+    }),
+    tested: TestedWith::Recorded("1.0.102"),
+    ..NONE
+};
+
+/// Factory Droid: if both files of a folder have hooks, only those in `hooks.json` run. It reports no
+/// failure.
+const DROID: ClientSpec = ClientSpec {
+    client: AgentClient::Droid,
+    name: "droid",
+    title: "Factory Droid",
+    aliases: &["factory", "factory-droid"],
+    programs: &["droid"],
+    packages: &["@factory/cli"],
+    dir: UserDir::Home(".factory"),
+    files: &[
+        FileSpec::user("settings.json", HOOKS).or_if_present("hooks.json", Hooks(&[], Strict)),
+        FileSpec::user("mcp.json", TYPED_SERVERS),
+        FileSpec::project(".factory/settings.json", HOOKS)
+            .or_if_present(".factory/hooks.json", Hooks(&[], Strict)),
+        FileSpec::project(".factory/mcp.json", TYPED_SERVERS),
+    ],
+    hooks: Some(HookSpec {
+        events: &[
+            any_version("SessionStart"),
+            any_version("UserPromptSubmit"),
+            any_version("PostToolUse"),
+            any_version("Stop"),
+            any_version("SessionEnd"),
+        ],
+        args: &["hook", "--client", "droid"],
+        recorded: recorded! {
+            "droid",
+            SessionStart = "SessionStart-startup",
+            PostToolUse = "PostToolUse-Execute",
+            Stop = "Stop",
+            SessionEnd = "SessionEnd-other",
+        },
+        off_switch: Some(OffSwitch {
+            paths: &[&["hooksDisabled"], &["hooks", "hooksDisabled"]],
+            off: true,
+            setting: "`hooksDisabled`",
+            place: "the file with its hooks",
+            is_final: true,
+        }),
+        ..SHELL_HOOKS
+    }),
+    tested: TestedWith::Recorded("0.225.2"),
+    ..NONE
+};
+
+/// Kimi Code: hooks of the user alone, in TOML. One event that a version does not know, and none of
+/// them runs: these are the oldest. Only a prompt's answer reaches the agent.
+const KIMI_CODE: ClientSpec = ClientSpec {
+    client: AgentClient::KimiCode,
+    name: "kimi",
+    title: "Kimi Code",
+    aliases: &["kimi-code"],
+    programs: &["kimi"],
+    packages: &["@moonshot-ai/kimi-code"],
+    dir: UserDir::Home(".kimi-code"),
+    files: &[
+        FileSpec::user("config.toml", TomlHooks),
+        FileSpec::user("mcp.json", Servers(&["mcpServers"], Plain, Strict)),
+        FileSpec::project(".kimi-code/mcp.json", Servers(&["mcpServers"], Plain, Strict)),
+    ],
+    hooks: Some(HookSpec {
+        events: &[
+            any_version("SessionStart"),
+            any_version("UserPromptSubmit"),
+            any_version("PostToolUse"),
+            any_version("PostToolUseFailure"),
+            any_version("Stop"),
+        ],
+        args: &["hook", "--client", "kimi"],
+        recorded: recorded! {
+            "kimi",
+            SessionStart = "SessionStart-startup",
+            UserPromptSubmit = "UserPromptSubmit",
+            PostToolUse = "PostToolUse-Bash",
+            PostToolUseFailure = "PostToolUseFailure-Bash-failing-command",
+            Stop = "Stop",
+        },
+        answer: AnswerSpec { layout: AnswerLayout::Text, context_events: &["UserPromptSubmit"] },
+        ..SHELL_HOOKS
+    }),
+    tested: TestedWith::Recorded("2.1.0"),
+    ..NONE
+};
+
+/// Gemini CLI: Claude Code's hooks under other names. `PreCompress` comes before every request, so
+/// nothing tells of a compaction.
+const GEMINI: ClientSpec = ClientSpec {
+    client: AgentClient::Gemini,
+    name: "gemini",
+    title: "Gemini CLI",
+    aliases: &["gemini-cli"],
+    programs: &["gemini"],
+    packages: &["@google/gemini-cli"],
+    dir: UserDir::Home(".gemini"),
+    files: &[
+        FileSpec::user("settings.json", HOOKS_WITH_COMMENTS),
+        FileSpec::user("settings.json", PLAIN_SERVERS),
+        FileSpec::project(".gemini/settings.json", HOOKS_WITH_COMMENTS),
+        FileSpec::project(".gemini/settings.json", PLAIN_SERVERS),
+    ],
+    hooks: Some(HookSpec {
+        events: &[
+            timed("SessionStart", MILLIS),
+            timed("BeforeAgent", MILLIS),
+            timed("AfterTool", MILLIS),
+            timed("AfterAgent", MILLIS),
+            timed("SessionEnd", MILLIS),
+        ],
+        args: &["hook", "--client", "gemini"],
+        recorded: recorded! {
+            "gemini",
+            SessionStart = "SessionStart-startup",
+            BeforeAgent = "BeforeAgent",
+            AfterTool = "AfterTool-run_shell_command",
+            AfterAgent = "AfterAgent",
+            SessionEnd = "SessionEnd-exit",
+        },
+        off_switch: Some(OffSwitch {
+            paths: &[&["hooksConfig", "enabled"]],
+            off: false,
+            setting: "`hooksConfig.enabled: false`",
+            place: "its settings",
+            is_final: true,
+        }),
+        answer: AnswerSpec {
+            layout: AnswerLayout::Nested,
+            context_events: &["SessionStart", "BeforeAgent", "AfterTool"],
+        },
+        ..SHELL_HOOKS
+    }),
+    advice: Some("it starts servers only in folders that you trust there"),
+    tested: TestedWith::Version("0.61.0"),
     ..NONE
 };
 
@@ -267,23 +543,6 @@ const ZED: ClientSpec = ClientSpec {
     ..NONE
 };
 
-const GEMINI: ClientSpec = ClientSpec {
-    client: AgentClient::Gemini,
-    name: "gemini",
-    title: "Gemini CLI",
-    aliases: &["gemini-cli"],
-    programs: &["gemini"],
-    packages: &["@google/gemini-cli"],
-    dir: UserDir::Home(".gemini"),
-    files: &[
-        FileSpec::user("settings.json", PLAIN_SERVERS),
-        FileSpec::project(".gemini/settings.json", PLAIN_SERVERS),
-    ],
-    advice: Some("it starts servers only in folders that you trust there"),
-    tested: TestedWith::Version("0.61.0"),
-    ..NONE
-};
-
 const OPENCODE: ClientSpec = ClientSpec {
     client: AgentClient::OpenCode,
     name: "opencode",
@@ -308,5 +567,9 @@ const fn event(name: &'static str, major: u32, minor: u32, patch: u32) -> EventS
 }
 
 const fn any_version(name: &'static str) -> EventSpec {
-    EventSpec { name, timeout: SECONDS, since: None }
+    timed(name, SECONDS)
+}
+
+const fn timed(name: &'static str, timeout: u64) -> EventSpec {
+    EventSpec { name, timeout, since: None }
 }

@@ -7,10 +7,11 @@ use crate::clients::{AgentClient, ClientDirs};
 use super::env;
 
 /// Variables that move the settings of clients.
-const MOVING_VARIABLES: [(AgentClient, &env::EnvVar); 3] = [
+const MOVING_VARIABLES: [(AgentClient, &env::EnvVar); 4] = [
     (AgentClient::ClaudeCode, &env::CLAUDE_CONFIG_DIR),
     (AgentClient::Codex, &env::CODEX_HOME),
     (AgentClient::Pi, &env::PI_CODING_AGENT_DIR),
+    (AgentClient::KimiCode, &env::KIMI_CODE_HOME),
 ];
 
 /// Finds the directories of clients that are started in `cwd`.

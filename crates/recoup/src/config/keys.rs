@@ -502,7 +502,7 @@ pub(super) static RECORD_ALLOW: ConfigKey<Vec<AgentClient>> = ConfigKey {
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
     },
-    read: value::clients_without_hooks,
+    read: value::recording_clients,
     show: |clients| value::clients_in_words(clients).into(),
 };
 
@@ -517,6 +517,6 @@ pub(super) static RECORD_DENY: ConfigKey<Vec<AgentClient>> = ConfigKey {
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
     },
-    read: value::clients_without_hooks,
+    read: value::recording_clients,
     show: |clients| value::clients_in_words(clients).into(),
 };

@@ -255,13 +255,13 @@ pub(crate) fn peers_in_words(peers: &[&str]) -> String {
     if peers.is_empty() { NO_NAMES.to_owned() } else { peers.join(", ") }
 }
 
-/// Clients without hooks, as in `record.allow`.
-pub(super) fn clients_without_hooks(
+/// Clients whose agents may record rules, as in `record.allow`.
+pub(super) fn recording_clients(
     raw: &RawSetting,
     context: &SettingContext<'_>,
 ) -> Result<Vec<AgentClient>, ConfigProblem> {
     let known = |name: &str| AgentClient::parse(name).ok();
-    parse_names(raw, context, |name| known(name).filter(|client| client.as_hook_client().is_none()))
+    parse_names(raw, context, |name| known(name).filter(|client| client.may_record_rules()))
 }
 
 /// Formats clients as `record.allow` takes them.

@@ -124,14 +124,9 @@ pub(super) fn parse_common_event(
     payload: &ClaudePayload<'_>,
 ) -> Option<HookEventKind> {
     Some(match name {
-        "SessionStart" => HookEventKind::Began(match payload.source.as_deref() {
-            Some("startup") => SessionStartKind::Startup,
-            Some("clear") => SessionStartKind::Clear,
-            Some("compact") => SessionStartKind::Compact,
-            Some("fork") => SessionStartKind::Fork,
-            // Resumed, or unknown: then everything undelivered is new.
-            _ => SessionStartKind::Resume,
-        }),
+        "SessionStart" => {
+            HookEventKind::Began(SessionStartKind::of_source(payload.source.as_deref()))
+        }
         "UserPromptSubmit" => prompt(client, payload)?,
         "PreToolUse" => HookEventKind::Calling(payload.call(tool_action)?),
         "PostToolUseFailure" => failed(payload)?,

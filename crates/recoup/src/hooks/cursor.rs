@@ -18,6 +18,13 @@ use serde_json::value::RawValue;
 
 use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
 use super::wire::{self, LenientField, typed_text};
+use crate::clients::{AnswerLayout, AnswerSpec};
+
+/// Answers that Cursor reads.
+pub(super) static ANSWER: AnswerSpec = AnswerSpec {
+    layout: AnswerLayout::Cursor,
+    context_events: &["sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"],
+};
 
 /// Payload on a hook's stdin. The event decides which fields are present.
 #[derive(Debug, Default, Deserialize)]

@@ -7,6 +7,8 @@ use recoup_core::base::fsx::{self, FileLookup};
 use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{CallOutcome, TaskNotification, ToolCall};
 
+use super::cursor;
+use crate::clients::{AnswerSpec, hooks_of};
 use crate::config::env;
 
 /// One event that a client reported.
@@ -103,6 +105,17 @@ pub(crate) enum SessionStartKind {
 }
 
 impl SessionStartKind {
+    /// Kind with this name in a payload; an unknown one is resumed: everything undelivered is new.
+    pub(crate) fn of_source(source: Option<&str>) -> Self {
+        match source {
+            Some("startup" | "new") => Self::Startup,
+            Some("clear") => Self::Clear,
+            Some("compact") => Self::Compact,
+            Some("fork") => Self::Fork,
+            _ => Self::Resume,
+        }
+    }
+
     /// The word that is stored.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -149,6 +162,24 @@ impl HookEvent {
             None => self.session.clone(),
             Some(agent) => format!("{}/{agent}", self.session),
         }
+    }
+
+    /// Answers that the client reads.
+    pub(crate) fn answer(&self) -> &'static AnswerSpec {
+        match self.format {
+            WireFormat::Native => &hooks_of(self.client).answer,
+            WireFormat::Cursor => &cursor::ANSWER,
+        }
+    }
+
+    /// True if the answer to this event can have context for the agent.
+    pub(crate) fn takes_context(&self) -> bool {
+        self.heard && self.answer().takes_context_at(&self.name)
+    }
+
+    /// True if several hooks may be told of it: these clients run Claude Code's hooks as well.
+    pub(crate) fn may_be_repeated(&self) -> bool {
+        self.format == WireFormat::Cursor || self.client == HookClient::CopilotCli
     }
 
     /// True if a session or a turn begins.
@@ -204,6 +235,7 @@ pub(super) fn is_headless_event(event: &HookEvent) -> bool {
             ];
             marks.iter().any(|mark| memmem::find(first, mark).is_some())
         }
-        (None, HookClient::Pi) => false,
+        // Their events do not tell.
+        (None, _) => false,
     }
 }

@@ -6,6 +6,7 @@
 //! ```
 
 mod claude_code;
+mod claude_dialect;
 mod codex;
 mod cursor;
 mod event;
@@ -28,6 +29,7 @@ use recoup_core::memory::HookClient;
 use recoup_core::secrets::SecretValues;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use wire::LenientField;
 
 pub(crate) use event::ClientEntrypoint;
 use event::HookEvent;
@@ -81,7 +83,7 @@ pub(crate) fn answer(told: HookInput<'_>, services: &HookServices<'_>) -> Option
                 return None;
             }
             let lost = |what: &str| services.log.log_failure(Some(event.client), &event.name, what);
-            reply::render(event.client, event.format, &event.name, &reply, lost)
+            reply::render(event.answer(), &event.name, &reply, lost)
         }
     }
 }
@@ -99,6 +101,10 @@ struct PayloadShape<'a> {
     cursor_version: Option<&'a RawValue>,
     #[serde(borrow, default)]
     workspace_roots: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(default)]
+    transcript_path: LenientField<String>,
 }
 
 /// Parses a payload; none for events that do not concern us. An error never quotes the payload,
@@ -132,6 +138,20 @@ fn parse_event(text: &str, client: Option<HookClient>) -> serde_json::Result<Opt
     if shape.cursor_version.is_some() || shape.workspace_roots.is_some() {
         let payload = serde_json::from_str(text)?;
         return Ok(cursor::parse_event(&payload));
+    }
+    let is_claude_code = client.is_none_or(|it| it == HookClient::ClaudeCode);
+    let transcript = shape.transcript_path.as_deref();
+    let client = match client {
+        _ if is_claude_code
+            && shape.hook_event_name.is_some()
+            && claude_dialect::is_from_copilot(shape.timestamp.is_some(), transcript) =>
+        {
+            Some(HookClient::CopilotCli)
+        }
+        client => client,
+    };
+    if let Some(client) = client.filter(|client| claude_dialect::is_dialect(*client)) {
+        return claude_dialect::parse_event(text, client);
     }
     if client == Some(HookClient::Pi) || (client.is_none() && shape.event.is_some()) {
         let payload = serde_json::from_str(text)?;

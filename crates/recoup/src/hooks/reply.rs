@@ -5,10 +5,9 @@
 //! approve a call in the user's place.
 
 use recoup_core::base::text::shorten_text;
-use recoup_core::memory::HookClient;
 use serde::Serialize;
 
-use super::event::WireFormat;
+use crate::clients::{AnswerLayout, AnswerSpec};
 
 /// Length limit of a notice, in characters.
 const MAX_NOTICE_CHARS: usize = 200;
@@ -55,70 +54,93 @@ impl HookReply {
     }
 }
 
+/// True if the client shows a notice at this event.
+pub(super) fn shows_notice(layout: AnswerLayout, event: &str) -> bool {
+    match layout {
+        AnswerLayout::Nested | AnswerLayout::Extension => true,
+        AnswerLayout::Flat | AnswerLayout::Text => false,
+        AnswerLayout::Cursor => CURSOR_NOTICE_EVENTS.contains(&event),
+    }
+}
+
 /// Renders the reply to an event in the client's own format; none if there is nothing to say.
 /// Context for the agent takes precedence. Dropped parts are named to `lost`.
 pub(super) fn render(
-    client: HookClient,
-    format: WireFormat,
+    answer: &AnswerSpec,
     event: &str,
     reply: &HookReply,
     mut lost: impl FnMut(&str),
 ) -> Option<String> {
-    let is_heard = context_events(client, format).contains(&event);
-    let mut context = reply.context.as_deref().filter(|_| is_heard);
-    let length = |text: &str| match (format, client) {
-        (WireFormat::Cursor, _) => utf16_len(text),
-        (_, HookClient::Pi) => 0,
-        _ => utf16_len(&claude_json(event, Some(text), None)),
-    };
-    if context.is_some_and(|text| length(text) > MAX_UNITS) {
+    let form = AnswerForm { layout: answer.layout, event };
+    let mut context = reply.context.as_deref().filter(|_| answer.takes_context_at(event));
+    if context.is_some_and(|text| form.excess_units(&form.write(Some(text), None)) > 0) {
         lost("the context for the agent is too long, and was dropped");
         context = None;
     }
-    let is_shown = format != WireFormat::Cursor || CURSOR_NOTICE_EVENTS.contains(&event);
-    let notice = reply.notice.as_deref().filter(|_| is_shown);
-    if context.is_none() && notice.is_none() {
-        return None;
+    let notice = reply.notice.as_deref().filter(|_| shows_notice(answer.layout, event));
+    let told = notice.and_then(|notice| form.write_with_notice(context, notice));
+    if told.is_none() && notice.is_some() {
+        lost("the notice for the user is too long, and was dropped");
     }
-    match (format, client) {
-        (WireFormat::Cursor, _) => {
-            let goes_on = (event == "beforeSubmitPrompt").then_some(true);
-            let (additional_context, user_message) = (context, notice);
-            Some(json(&CursorOutput { goes_on, additional_context, user_message }))
-        }
-        (_, HookClient::Pi) => Some(json(&PiOutput { context, notice })),
-        _ => {
-            let told = notice.and_then(|notice| with_notice(event, context, notice));
-            if told.is_none() && notice.is_some() {
-                lost("the notice for the user is too long, and was dropped");
+    told.or_else(|| Some(form.write(Some(context?), None)))
+}
+
+/// Form of the answer to one event.
+#[derive(Clone, Copy)]
+struct AnswerForm<'a> {
+    layout: AnswerLayout,
+    event: &'a str,
+}
+
+impl AnswerForm<'_> {
+    fn write(self, context: Option<&str>, notice: Option<&str>) -> String {
+        match self.layout {
+            AnswerLayout::Nested => {
+                let specific = |text| HookSpecificOutput {
+                    hook_event_name: self.event,
+                    additional_context: text,
+                };
+                json(&NestedOutput {
+                    hook_specific_output: context.map(specific),
+                    system_message: notice,
+                })
             }
-            told.or_else(|| Some(claude_json(event, Some(context?), None)))
+            AnswerLayout::Flat => json(&FlatOutput { additional_context: context }),
+            AnswerLayout::Text => context.unwrap_or_default().to_owned(),
+            AnswerLayout::Cursor => json(&CursorOutput {
+                goes_on: (self.event == "beforeSubmitPrompt").then_some(true),
+                additional_context: context,
+                user_message: notice,
+            }),
+            AnswerLayout::Extension => json(&ExtensionOutput { context, notice }),
+        }
+    }
+
+    /// Writes context and notice, with the notice, which is shown only once, cut to the remaining
+    /// room.
+    fn write_with_notice(self, context: Option<&str>, notice: &str) -> Option<String> {
+        let whole = self.write(context, Some(notice));
+        let over = self.excess_units(&whole);
+        if over == 0 {
+            return Some(whole);
+        }
+        // A character is at least one unit, and the ellipsis one more.
+        let chars = notice.chars().count().checked_sub(over + 1)?;
+        (chars >= MIN_NOTICE_CHARS).then(|| self.write(context, Some(&shorten_text(notice, chars))))
+    }
+
+    /// Number of units beyond the limit.
+    fn excess_units(self, text: &str) -> usize {
+        match self.layout {
+            AnswerLayout::Extension => 0,
+            _ => utf16_len(text).saturating_sub(MAX_UNITS),
         }
     }
 }
 
-/// Events whose reply may have context for the agent. At `Stop` and `SubagentStop` it would make
-/// Claude Code's agent go on; Codex rejects fields that an event does not have.
-fn context_events(client: HookClient, format: WireFormat) -> &'static [&'static str] {
-    match (format, client) {
-        (WireFormat::Cursor, _) => {
-            &["sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"]
-        }
-        (_, HookClient::ClaudeCode) => &[
-            "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure",
-            "PostToolBatch", "SubagentStart",
-        ],
-        (_, HookClient::Codex) => {
-            &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"]
-        }
-        (_, HookClient::Pi) => &["before_agent_start", "tool_result"],
-    }
-}
-
-/// Reply for Claude Code and Codex.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ClaudeOutput<'a> {
+struct NestedOutput<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     hook_specific_output: Option<HookSpecificOutput<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,7 +154,13 @@ struct HookSpecificOutput<'a> {
     additional_context: &'a str,
 }
 
-/// Reply for Cursor: one flat object.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FlatOutput<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'a str>,
+}
+
 #[derive(Serialize)]
 struct CursorOutput<'a> {
     /// Lets a prompt pass: the one field that its reply has in every version.
@@ -144,34 +172,12 @@ struct CursorOutput<'a> {
     user_message: Option<&'a str>,
 }
 
-/// Reply for our Pi extension.
 #[derive(Serialize)]
-struct PiOutput<'a> {
+struct ExtensionOutput<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<&'a str>,
-}
-
-/// Renders context and notice, with the notice, which is shown only once, cut to the remaining
-/// room.
-fn with_notice(event: &str, context: Option<&str>, notice: &str) -> Option<String> {
-    let whole = claude_json(event, context, Some(notice));
-    let over = utf16_len(&whole).saturating_sub(MAX_UNITS);
-    if over == 0 {
-        return Some(whole);
-    }
-    // A character is at least one unit, and the ellipsis one more.
-    let chars =
-        notice.chars().count().checked_sub(over + 1).filter(|chars| *chars >= MIN_NOTICE_CHARS)?;
-    Some(claude_json(event, context, Some(&shorten_text(notice, chars))))
-}
-
-fn claude_json(event: &str, context: Option<&str>, notice: Option<&str>) -> String {
-    let specific = |text| HookSpecificOutput { hook_event_name: event, additional_context: text };
-    let output =
-        ClaudeOutput { hook_specific_output: context.map(specific), system_message: notice };
-    json(&output)
 }
 
 fn json(output: &impl Serialize) -> String {
@@ -186,15 +192,15 @@ pub(super) fn utf16_len(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clients::hooks_of;
+    use recoup_core::memory::HookClient;
 
     fn rendered(context: usize, notice: &str) -> (Option<String>, Vec<String>) {
         let context = (context > 0).then(|| "x".repeat(context));
         let reply = HookReply { context, notice: Some(notice.to_owned()) };
         let mut lost = Vec::new();
-        let told =
-            render(HookClient::ClaudeCode, WireFormat::Native, "SessionStart", &reply, |what| {
-                lost.push(what.to_owned());
-            });
+        let answer = &hooks_of(HookClient::ClaudeCode).answer;
+        let told = render(answer, "SessionStart", &reply, |what| lost.push(what.to_owned()));
         assert!(told.as_deref().is_none_or(|told| utf16_len(told) <= MAX_UNITS));
         (told, lost)
     }

@@ -35,6 +35,12 @@ pub fn parse_entries(client: HookClient, line: &[u8]) -> Vec<TranscriptEntry> {
         HookClient::ClaudeCode => claude_code::transcript::parse_entries(line),
         HookClient::Codex => codex::parse_entries(line),
         HookClient::Pi => pi::parse_entries(line),
+        // Their transcripts are not read.
+        HookClient::QwenCode
+        | HookClient::CopilotCli
+        | HookClient::Droid
+        | HookClient::KimiCode
+        | HookClient::Gemini => Vec::new(),
     }
 }
 

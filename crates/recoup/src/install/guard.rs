@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::change::{FileChange, InstalledContent};
 use super::edit::{JsonDialect, SettingsSyntaxError, split_bom, toml, tree};
+use super::entries::hooks::has_version_alone;
 use super::entries::proxied::{EntrySyntax, without_proxy};
 use super::peers;
 use super::places::InstallPaths;
@@ -114,7 +115,8 @@ impl AllowedChanges<'_> {
             let plugins = root.get_mut("enabledPlugins");
             retain_fields(plugins, |name, _| !peers::is_plugin_of(name, self.peers));
         }
-        Ok(root)
+        // The version of a new file is ours.
+        Ok(if has_version_alone(&root) { Map::new().into() } else { root })
     }
 
     fn read(self, text: &str) -> std::result::Result<Value, SettingsSyntaxError> {

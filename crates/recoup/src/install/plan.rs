@@ -60,12 +60,13 @@ impl InstallPlan {
         let slots = client.settings_files(wish.level, wish.places);
         let hooks_off = client.file_disabling_hooks(wish.level, wish.places).is_some();
         let (changes, notes, peers) = (Vec::new(), Vec::new(), Vec::new());
+        let has_hooks = !hooks_off && slots.iter().any(|slot| slot.holds.is_for_hooks());
         let mut plan = Self { client, changes, notes, peers, hooks_off };
         if slots.is_empty() {
             plan.notes.push("it has no settings for a single project".to_owned());
         }
         for slot in &slots {
-            plan.add_settings_file(slot, wish, earlier)?;
+            plan.add_settings_file(slot, has_hooks, wish, earlier)?;
         }
         plan.note_version_limits(wish.places);
         plan.exclude_from_git(&slots, wish)?;
@@ -82,6 +83,7 @@ impl InstallPlan {
     fn add_settings_file(
         &mut self,
         slot: &SettingsFile,
+        with_hooks: bool,
         wish: &InstallRequest<'_>,
         earlier: &[Self],
     ) -> Result<()> {
@@ -93,7 +95,6 @@ impl InstallPlan {
         // A shared file must not hold a path of this machine.
         let program = if slot.shared { "recoup" } else { wish.program };
         // Without hooks, the server delivers the rules.
-        let with_hooks = self.client.as_hook_client().is_some() && !self.hooks_off;
         let start = ServerCommand { program, with_hooks };
         let edited = match &slot.holds {
             SettingsContent::Hooks(wanted) => {

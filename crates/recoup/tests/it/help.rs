@@ -437,11 +437,11 @@ fn hooking_in() {
     insta::assert_snapshot!(help(&["init", "--help"]), @"
     Set up recoup for the agents on this machine
 
-    Finds Claude Code, Codex, Pi, Cursor, Windsurf, VS Code, Zed, Gemini CLI and opencode, and sets up
-    hooks (where there are any) and the MCP server for each. Shows what would change, asks for
-    confirmation, keeps a copy of every file, and leaves everything else in it as it is. Running it
-    again changes nothing; entries of an older version are updated. `recoup uninstall` removes
-    everything again.
+    Finds Claude Code, Codex, Pi, Qwen Code, Copilot CLI, Factory Droid, Kimi Code, Gemini CLI, Cursor,
+    Windsurf, VS Code, Zed and opencode, and sets up hooks (where there are any) and the MCP server for
+    each. Shows what would change, asks for confirmation, keeps a copy of every file, and leaves
+    everything else in it as it is. Running it again changes nothing; entries of an older version are
+    updated. `recoup uninstall` removes everything again.
 
     Usage: recoup init [OPTIONS]
 
@@ -482,12 +482,13 @@ fn hooking_in() {
 
           --record-rules <yes|no>
               Let agents record rules on your behalf, in clients without hooks (cursor, windsurf,
-              vscode, zed, gemini, opencode)
+              vscode, zed, opencode)
 
       -h, --help
               Print help (see a summary with '-h')
 
-    Clients: claude-code, codex, pi, cursor, windsurf, vscode, zed, gemini, opencode, mcp.
+    Clients: claude-code, codex, pi, qwen, copilot, droid, kimi, gemini, cursor, windsurf, vscode, zed,
+    opencode, mcp.
 
     With --project, changes go into personal files if the client has them (Claude Code:
     .claude/settings.local.json, which is kept out of git). If not, the file is shared by everybody who

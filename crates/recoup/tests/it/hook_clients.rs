@@ -52,6 +52,8 @@ fn programs_are_known_by_the_name_of_their_file() {
         ("/usr/local/bin/claude", Some(HookClient::ClaudeCode)),
         ("./codex", Some(HookClient::Codex)),
         ("/opt/pi/pi", Some(HookClient::Pi)),
+        ("/usr/bin/qwen", Some(HookClient::QwenCode)),
+        ("gemini", Some(HookClient::Gemini)),
         ("claude-helper", None),
         ("pip", None),
         ("/claude/", Some(HookClient::ClaudeCode)),
@@ -60,6 +62,13 @@ fn programs_are_known_by_the_name_of_their_file() {
     ] {
         assert_eq!(HookClient::of_program(Path::new(program)), client, "{program}");
     }
+}
+
+#[test]
+fn the_readme_has_every_client() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let table = clients::clients_in_markdown();
+    assert!(fs::read_to_string(readme).unwrap().contains(&table), "it should have\n{table}");
 }
 
 #[test]
@@ -371,7 +380,7 @@ fn settings_on_the_way_to_the_root_count() {
 
 #[test]
 fn a_command_is_a_client_behind_wrappers_too() {
-    use AgentClient::{ClaudeCode, Codex, Pi};
+    use AgentClient::{ClaudeCode, Codex, CopilotCli, Droid, Gemini, KimiCode, Pi, QwenCode};
     let of = |program: &str, words: &[&str]| {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         clients_of_command(Path::new(program), &words)
@@ -387,6 +396,11 @@ fn a_command_is_a_client_behind_wrappers_too() {
         (&["node", "/l/node_modules/@mariozechner/pi-coding-agent/cli.js"], &[Pi]),
         (&["sh", "-c", "cd src && claude -p x | codex exec -"], &[ClaudeCode, Codex]),
         (&["bash", "-c", "claude&&claude"], &[ClaudeCode]),
+        (&["qwen", "-p", "x"], &[QwenCode]),
+        (&["npx", "@github/copilot@1.0", "-p", "x"], &[CopilotCli]),
+        (&["sh", "-c", "droid exec x; kimi -p x"], &[Droid, KimiCode]),
+        (&["bunx", "@google/gemini-cli"], &[Gemini]),
+        (&["npx", "/home/droid/x", "copilot/y"], &[]),
         (&["echo", "claude"], &[]),
         (&["git", "commit", "-m", "pi"], &[]),
         (&["npx", "@openai/codex-tools"], &[]),

@@ -5,6 +5,7 @@ mod codex;
 mod conversation;
 mod crowd;
 mod cursor;
+mod dialects;
 mod hostile;
 mod invocations;
 mod job_queue;
@@ -232,7 +233,7 @@ fn events(home: &Home) -> Vec<(String, String, String)> {
 }
 
 /// Those of one sort.
-fn happened(home: &Home, what: &str) -> Vec<(String, String)> {
+pub(crate) fn happened(home: &Home, what: &str) -> Vec<(String, String)> {
     let all = events(home).into_iter().filter(|(it, ..)| it == what);
     all.map(|(_, subject, detail)| (subject, detail)).collect()
 }

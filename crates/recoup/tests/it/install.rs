@@ -7,6 +7,7 @@ mod concurrent_changes;
 mod copies;
 mod faults;
 mod for_programs;
+mod hooked_clients;
 mod hostile;
 mod killed;
 mod laws;

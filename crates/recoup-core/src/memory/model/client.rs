@@ -13,22 +13,31 @@ words! {
         Codex = "codex",
         /// Pi.
         Pi = "pi",
+        /// Qwen Code.
+        QwenCode = "qwen",
+        /// GitHub Copilot CLI.
+        CopilotCli = "copilot",
+        /// Factory Droid.
+        Droid = "droid",
+        /// Kimi Code.
+        KimiCode = "kimi",
+        /// Gemini CLI.
+        Gemini = "gemini",
     }
 }
 
 impl HookClient {
     /// Client with this name, or with a program of this name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::parse(name).ok().or_else(|| Self::of_program(Path::new(name)))
+        Self::of_program(Path::new(name))
     }
 
     /// Client that a program is, by the name of its file.
     pub fn of_program(program: &Path) -> Option<Self> {
         match program.file_name()?.to_str()? {
             "claude" => Some(Self::ClaudeCode),
-            "codex" => Some(Self::Codex),
-            "pi" => Some(Self::Pi),
-            _ => None,
+            // The other programs have the client's own name.
+            name => Self::parse(name).ok(),
         }
     }
 }

@@ -29,7 +29,7 @@ const TIMEOUT_STACK_BYTES: usize = 128 << 10;
 /// Process an event of a client.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct HookArgs {
-    /// The client that calls, if its payload does not say: claude-code, codex or pi
+    /// The client that calls, such as codex; without it, the payload has to tell
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
     /// The payload as an argument, as Codex's `notify` passes it; otherwise it is read from stdin
@@ -147,7 +147,7 @@ fn answer_event(
 }
 
 // `doctor` tells the kinds of log lines apart by these words.
-const UNKNOWN_CLIENT: &str = "unknown client: expected claude-code, codex or pi";
+const UNKNOWN_CLIENT: &str = "unknown client: `recoup init` has the names of those with hooks";
 const UNKNOWN_ARGUMENT: &str = "unknown argument ignored: expected --client NAME or a JSON object";
 
 /// Parsed arguments. Unknown ones are not errors: another version may have been installed into the

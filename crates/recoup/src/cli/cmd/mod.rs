@@ -41,11 +41,11 @@ use super::CommandResult;
 pub(super) enum RecoupCommand {
     /// Set up recoup for the agents on this machine
     ///
-    /// Finds Claude Code, Codex, Pi, Cursor, Windsurf, VS Code, Zed, Gemini CLI and opencode, and
-    /// sets up hooks (where there are any) and the MCP server for each. Shows what would change,
-    /// asks for confirmation, keeps a copy of every file, and leaves everything else in it as it
-    /// is. Running it again changes nothing; entries of an older version are updated. `recoup
-    /// uninstall` removes everything again.
+    /// Finds Claude Code, Codex, Pi, Qwen Code, Copilot CLI, Factory Droid, Kimi Code, Gemini CLI,
+    /// Cursor, Windsurf, VS Code, Zed and opencode, and sets up hooks (where there are any) and the
+    /// MCP server for each. Shows what would change, asks for confirmation, keeps a copy of every
+    /// file, and leaves everything else in it as it is. Running it again changes nothing; entries
+    /// of an older version are updated. `recoup uninstall` removes everything again.
     Init(init::InitArgs),
     /// Remove recoup from the agents on this machine
     ///
@@ -98,7 +98,7 @@ pub(super) enum RecoupCommand {
     Judge(judge::JudgeArgs),
     /// Process an event of a client; called by clients
     ///
-    /// Reads an event of Claude Code, Codex or Pi from stdin (or, for Codex's `notify`, from an
+    /// Reads an event of a client with hooks from stdin (or, for Codex's `notify`, from an
     /// argument), records what happened and was said, and prints the answer for the client. Always
     /// exits with 0; errors are in ~/.recoup/logs/hooks.log.
     Hook(hook::HookArgs),

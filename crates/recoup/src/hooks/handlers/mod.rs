@@ -16,16 +16,15 @@ use std::time::Duration;
 use recoup_core::base::clock::SystemClock;
 use recoup_core::base::fsx;
 use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
-use recoup_core::memory::HookClient;
 use recoup_core::memory::recall::inject::{BlockBudget, InjectionContext, RulesBlock};
 use recoup_core::memory::{
     ContextDeliveries, EventOrigin, EventTransaction, Memory, NoteId, NoteScope, WaitLimits,
 };
 use recoup_core::{Error, Result};
 
-use super::event::{HookEvent, HookEventKind, WireFormat, is_headless_event};
+use super::event::{HookEvent, HookEventKind, is_headless_event};
 use super::outcome::ProjectPaths;
-use super::reply::HookReply;
+use super::reply::{HookReply, shows_notice};
 use super::worker;
 use super::{HookServices, claude_code, pi};
 use crate::jobs::{JobOrigin, JobQueue, SweepReason, WorkerJob, WorkerJobKind};
@@ -50,7 +49,14 @@ pub(super) fn handle_event(event: &HookEvent, services: &HookServices<'_>) -> Ho
         HookEventKind::Began(how) => session::on_session_start(&context, *how),
         HookEventKind::Opened(how) => session::on_session_open(&context, *how),
         HookEventKind::Starting(prompt) => session::on_answer_start(&context, prompt),
-        HookEventKind::Prompt(prompt) => prompt::on_prompt(&context, prompt),
+        HookEventKind::Prompt(prompt) => {
+            let mut reply = prompt::on_prompt(&context, prompt);
+            if context.gets_rules_with_prompts() {
+                let rules = session::on_answer_start(&context, &prompt.text);
+                rules.context.iter().for_each(|text| reply.add_context(text));
+            }
+            reply
+        }
         HookEventKind::Calling(call) => tool::before_call(&context, call),
         HookEventKind::Called(call, outcome) => tool::after_call(&context, call, outcome),
         HookEventKind::CalledSomehow(call, output) => {
@@ -322,14 +328,24 @@ impl<'a> HookContext<'a> {
         *self.has_person.get_or_init(|| !is_headless_event(self.event))
     }
 
-    /// True if context can reach the agent only with a call's result, not before the call.
+    /// True if context can reach the agent with this call's result, but could not before the call.
     fn is_told_after_calls(&self) -> bool {
-        self.event.client == HookClient::Pi || self.event.format == WireFormat::Cursor
+        self.event.takes_context() && !self.event.answer().takes_context_at("PreToolUse")
+    }
+
+    /// True if context can reach the agent with this prompt, but could not at the session's start.
+    fn gets_rules_with_prompts(&self) -> bool {
+        self.event.takes_context() && !self.event.answer().takes_context_at("SessionStart")
+    }
+
+    /// True if a notice in this reply is shown.
+    fn shows_notices(&self) -> bool {
+        self.event.heard && shows_notice(self.event.answer().layout, &self.event.name)
     }
 
     /// True if a person will see a notice in this reply.
     fn has_reader(&self) -> bool {
-        self.event.heard && self.has_person()
+        self.shows_notices() && self.has_person()
     }
 
     /// Queues reading of the session's transcript, if there is one.

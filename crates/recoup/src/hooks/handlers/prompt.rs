@@ -115,14 +115,16 @@ fn record_prompt(
     if context.event.heard {
         // Notes about the prompt that this context does not have, without those that the prompt
         // superseded.
-        if !found.is_empty() {
+        let takes_context = context.event.takes_context() && !context.gets_rules_with_prompts();
+        if takes_context && !found.is_empty() {
             let mut known = transaction.delivered_notes()?;
             let superseded = came.recorded.iter().flat_map(RecordOutcome::instead_of);
             known.extend(superseded.map(|note| note.id.clone()));
             came.block = related_block(context, found, &known, BlockBudget::default());
             transaction.mark_delivered(came.block.iter().flat_map(RulesBlock::ids))?;
         }
-        came.told = if heard.has_person { transaction.take_notices()? } else { Vec::new() };
+        let has_reader = heard.has_person && context.shows_notices();
+        came.told = if has_reader { transaction.take_notices()? } else { Vec::new() };
     } else if heard.has_person {
         came.notice_lines().iter().try_for_each(|line| transaction.add_notice(line))?;
     }

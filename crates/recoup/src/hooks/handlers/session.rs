@@ -10,7 +10,7 @@ use recoup_core::memory::{ContextDeliveries, EventDetails, EventTransaction, Mem
 
 use super::{HookContext, WriteOutcome, prompt};
 use crate::config::trust;
-use crate::hooks::event::{AnswerEnd, SessionStartKind, WireFormat};
+use crate::hooks::event::{AnswerEnd, SessionStartKind};
 use crate::hooks::reply::{HookReply, utf16_len};
 use crate::hooks::{notice, pi};
 use crate::jobs::SweepReason;
@@ -22,9 +22,9 @@ const MAX_TEXT_BYTES: usize = 1_500;
 /// A session began: delivers all rules, or those that are new since the last delivery. A fork has
 /// what its parent session has, as far as that is known.
 pub(super) fn on_session_start(context: &HookContext<'_>, how: SessionStartKind) -> HookReply {
-    // Cursor reports a new conversation once, but to every hook that it finds, at the same time:
+    // A new conversation is reported once, but to every hook that the client finds, at the same time:
     // what one of them has delivered is not lost.
-    let is_reported_twice = context.event.format == WireFormat::Cursor;
+    let is_reported_twice = context.event.may_be_repeated();
     let known = match how {
         _ if how.has_empty_context() && !is_reported_twice => ContextDeliveries::default(),
         SessionStartKind::Fork => context.deliveries_to_fork(),

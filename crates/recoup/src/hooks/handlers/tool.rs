@@ -47,7 +47,7 @@ fn deliver_related(
     touched: &[String],
     reply: &mut HookReply,
 ) {
-    if found.is_empty() {
+    if found.is_empty() || !context.event.takes_context() {
         return;
     }
     let touched: Vec<&str> = touched.iter().map(String::as_str).collect();
@@ -127,7 +127,7 @@ pub(super) fn after_call(
     let touched = touched_files(context, call);
     if context.is_told_after_calls() {
         let known = context.deliveries();
-        // A context may be compacted in the middle of an answer, and then Pi and Cursor take
+        // A context may be compacted in the middle of an answer, and then such a client takes
         // context only with a call's result.
         if known.last_whole.is_none() {
             // A delivery that can't be recorded would be repeated with every call.

@@ -12,6 +12,9 @@ use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError
 
 const HOOKS: &str = "hooks";
 
+/// Version of a file with hooks, in clients that ask for it.
+const VERSION: &str = "version";
+
 /// Text that Claude Code shows while a hook runs.
 const STATUS_MESSAGE: &str = "statusMessage";
 
@@ -31,7 +34,12 @@ pub(crate) fn put(
     elsewhere: &[String],
 ) -> Result<EditSummary, SettingsSyntaxError> {
     let at = wanted.at;
-    let mut done = EditSummary { created: ensure_objects(json, at)?, ..EditSummary::default() };
+    let mut done = EditSummary::default();
+    if let Some(version) = wanted.file_version.filter(|_| json.is_empty()) {
+        json.set(&[], VERSION, &NewValue::plain(version));
+        done.created.push(vec![VERSION.to_owned()]);
+    }
+    done.created.extend(ensure_objects(json, at)?);
     let (mut added, mut changed) = (Vec::new(), Vec::new());
     for (event, ours) in calls(json, at) {
         done.had_ours = true;
@@ -98,9 +106,20 @@ pub(crate) fn remove(
         any
     });
     if !done.said.is_empty() {
+        let version = [VERSION.into()];
+        if json.value_at(&[]).is_some_and(|root| has_version_alone(&root))
+            && emptied.may_remove(&version)
+        {
+            json.remove(&version);
+        }
         done.said = vec![format!("hooks for {}", list_events(&done.said))];
     }
     done
+}
+
+/// True if nothing but a version is left, which says nothing by itself.
+pub(crate) fn has_version_alone(root: &Value) -> bool {
+    root.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key(VERSION))
 }
 
 /// Lists events by name, or counts them if there are many.

@@ -86,7 +86,9 @@ pub(crate) fn remove(
     let (own, plain): (Vec<_>, Vec<_>) =
         our_hooks(&root).into_iter().partition(|it| it.call.wrapped);
     let mut done = EditSummary::default();
-    own.iter().for_each(|it| done.add_note(custom_command_note(&it.event, &it.call)));
+    for it in &own {
+        done.add_note(custom_command_note(&it.event, &it.call));
+    }
     let gone: Vec<usize> = plain.iter().map(|it| it.at).collect();
     let mut left = toml::remove_list_items(text, HOOKS, &gone)?;
     if !plain.is_empty() {

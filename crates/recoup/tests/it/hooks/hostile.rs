@@ -86,7 +86,7 @@ fn flags_of_another_version_are_passed_over() {
     }
     let argument = "unknown argument ignored: expected --client NAME or a JSON object";
     assert_eq!(log(&home).matches(argument).count(), 5, "{}", log(&home));
-    let client = "unknown client: expected claude-code, codex or pi";
+    let client = "unknown client: `recoup init` has the names of those with hooks";
     assert_eq!(log(&home).matches(client).count(), 1, "{}", log(&home));
     home.run(&["hook", "--nova", "--help"]).expect(0);
     assert!(home.run(&["hook", "--help"]).expect(0).text().contains("--client"));

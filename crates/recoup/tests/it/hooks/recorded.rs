@@ -54,14 +54,14 @@ fn every_field_may_be_missing_or_of_another_type() {
     }
 }
 
-/// Some of them run Claude Code's hooks, and without arguments: what is not understood must not disturb.
+/// Some of them run Claude Code's hooks, and without arguments.
 #[test]
-fn payloads_of_clients_that_are_not_known_yet_disturb_nobody() {
+fn payloads_of_other_clients_disturb_nobody_whoever_is_said_to_send_them() {
     let home = Home::new();
     for client in ["copilot", "droid", "gemini", "kimi", "qwen"] {
         for name in names(client) {
             let payload = fixture(client, &name).to_string();
-            for args in [&["hook"][..], &[]] {
+            for args in [&["hook"][..], &[], &["hook", "--client", client]] {
                 let output = hook(home.command(args), payload.as_bytes()).expect(0);
                 assert_eq!(
                     (output.text(), output.stderr),
@@ -71,4 +71,5 @@ fn payloads_of_clients_that_are_not_known_yet_disturb_nobody() {
             }
         }
     }
+    assert_eq!(super::log(&home), "");
 }

@@ -166,8 +166,8 @@ fn without_a_terminal_it_is_shown_and_not_written() {
 #[test]
 fn usage_is_checked() {
     let machine = Machine::new();
-    let all =
-        "expected one of claude-code, codex, pi, cursor, windsurf, vscode, zed, gemini, opencode";
+    let all = "expected one of claude-code, codex, pi, qwen, copilot, droid, kimi, gemini, cursor, \
+               windsurf, vscode, zed, opencode";
     machine.run(&["init", "--client", "emacs"]).expect_usage(&format!("{all}, mcp\n"));
     machine.run(&["uninstall", "--client", "emacs"]).expect_usage(&format!("{all}\n"));
     machine

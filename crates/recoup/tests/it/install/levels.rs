@@ -58,7 +58,10 @@ fn a_worktree_uses_the_list_of_its_repository() {
 #[test]
 fn files_that_the_team_gets_hold_no_path_of_this_machine() {
     let machine = Machine::new();
-    let clients = ["codex", "pi", "cursor", "vscode", "zed", "gemini", "opencode", "windsurf"];
+    let clients = [
+        "codex", "pi", "qwen", "copilot", "droid", "kimi", "cursor", "vscode", "zed", "gemini",
+        "opencode", "windsurf",
+    ];
     let clients = clients.iter().flat_map(|client| ["--client", client]);
     let args: Vec<&str> = ["--project"].into_iter().chain(clients).collect();
     let output = machine.init(&args);
@@ -71,7 +74,8 @@ fn files_that_the_team_gets_hold_no_path_of_this_machine() {
     let files = [
         ".codex/hooks.json", ".codex/config.toml", ".pi/extensions/recoup.ts", ".pi/mcp.json",
         ".cursor/mcp.json", ".vscode/mcp.json", ".zed/settings.json", ".gemini/settings.json",
-        "opencode.json",
+        "opencode.json", ".qwen/settings.json", ".github/hooks/recoup.json", ".github/mcp.json",
+        ".factory/settings.json", ".factory/mcp.json", ".kimi-code/mcp.json",
     ];
     for file in files {
         let text = machine.text(&format!("project/{file}"));

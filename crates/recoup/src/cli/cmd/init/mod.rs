@@ -67,7 +67,7 @@ struct InitAnswerArgs {
     #[arg(long, value_name = "off|user|project", hide_possible_values = true)]
     skills: Option<SkillsChoice>,
     /// Let agents record rules on your behalf, in clients without hooks (cursor, windsurf,
-    /// vscode, zed, gemini, opencode)
+    /// vscode, zed, opencode)
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     record_rules: Option<YesOrNo>,
 }
@@ -86,7 +86,8 @@ enum SkillsChoice {
 }
 
 const AFTER_HELP: &str = "\
-Clients: claude-code, codex, pi, cursor, windsurf, vscode, zed, gemini, opencode, mcp.
+Clients: claude-code, codex, pi, qwen, copilot, droid, kimi, gemini, cursor, windsurf, vscode, zed, \
+opencode, mcp.
 
 With --project, changes go into personal files if the client has them (Claude Code: \
 .claude/settings.local.json, which is kept out of git). If not, the file is shared by everybody \

@@ -6,7 +6,7 @@ use std::time::Duration;
 use recoup_core::base::clock::{Deadline, Stopwatch};
 use serde_json::{Value, json};
 
-use crate::clients::HookSpec;
+use crate::clients::{AnswerLayout, HookSpec};
 use crate::doctor::probe::{ProbeError, ProbedProcess, sandboxed_command};
 use crate::doctor::sandbox::{ProbeSandbox, RULE};
 
@@ -35,7 +35,7 @@ pub(super) fn fire_events(
     let mut fired = HookProbeResult::default();
     for (event, recorded) in hooks.recorded {
         let watch = Stopwatch::start();
-        match fire_event(program, hooks.args, event, recorded, sandbox) {
+        match fire_event(program, hooks, event, recorded, sandbox) {
             Ok(has_rule) => {
                 fired.sound += 1;
                 fired.slowest = fired.slowest.max(watch.elapsed());
@@ -53,26 +53,27 @@ pub(super) fn fire_events(
 /// Sends one event; returns true if the answer has the sandbox's rule.
 fn fire_event(
     program: &Path,
-    args: &[&str],
+    hooks: &HookSpec,
     event: &str,
     recorded: &str,
     sandbox: &ProbeSandbox,
 ) -> Result<bool, ProbeError> {
-    let payload = move_payload(recorded, &sandbox.project).to_string();
-    let mut process = ProbedProcess::start(sandboxed_command(program, args, sandbox))?;
+    let payload = move_payload(recorded, &sandbox.project, hooks).to_string();
+    let mut process = ProbedProcess::start(sandboxed_command(program, hooks.args, sandbox))?;
     process.write(payload.as_bytes());
     let stdout = process.finish(Deadline::after(LIMIT))?;
-    read_reply(event, &stdout).map_err(ProbeError::wrong_answer)
+    read_reply(hooks.answer.layout, event, &stdout).map_err(ProbeError::wrong_answer)
 }
 
 /// Fields with a session's name: all events are of one session.
 const SESSION_FIELDS: [&str; 3] = ["session_id", "sessionId", "session"];
 
-/// Fields with a transcript: without one, no worker is started.
-const TRANSCRIPT_FIELDS: [&str; 3] = ["transcript_path", "agent_transcript_path", "file"];
+/// Fields with files of that machine: without a transcript, no worker is started.
+const FILE_FIELDS: [&str; 4] =
+    ["transcript_path", "agent_transcript_path", "file", "CLAUDE_ENV_FILE"];
 
-/// Moves a recorded payload into a project.
-fn move_payload(recorded: &str, project: &Path) -> Value {
+/// Moves a recorded payload into a project, and into a session of that client's own.
+fn move_payload(recorded: &str, project: &Path, hooks: &HookSpec) -> Value {
     let parse = |text: &str| {
         serde_json::from_str::<Value>(text).expect("a test reads every recorded payload")
     };
@@ -80,12 +81,12 @@ fn move_payload(recorded: &str, project: &Path) -> Value {
     // As in JSON, without the quotation marks.
     let within = |text: &str| text[1..text.len() - 1].to_owned();
     let mut payload = parse(&recorded.replace(&within(&there), &within(&here)));
-    for name in TRANSCRIPT_FIELDS {
+    for name in FILE_FIELDS {
         payload.as_object_mut().and_then(|fields| fields.remove(name));
     }
     for name in SESSION_FIELDS {
         if let Some(session) = payload.get_mut(name) {
-            *session = json!("recoup-doctor");
+            *session = format!("recoup-doctor {}", hooks.args.join(" ")).into();
         }
     }
     payload
@@ -93,10 +94,13 @@ fn move_payload(recorded: &str, project: &Path) -> Value {
 
 /// Reads an answer: true if it has the sandbox's rule. An error says what the client would not
 /// understand.
-fn read_reply(event: &str, stdout: &[u8]) -> Result<bool, &'static str> {
+fn read_reply(layout: AnswerLayout, event: &str, stdout: &[u8]) -> Result<bool, &'static str> {
     let text = str::from_utf8(stdout).map_err(|_| "prints something that is not UTF-8")?.trim();
     if text.is_empty() {
         return Ok(false);
+    }
+    if layout == AnswerLayout::Text {
+        return Ok(text.contains(RULE));
     }
     let answer: Value =
         serde_json::from_str(text).map_err(|_| "prints something that is not JSON")?;
@@ -121,22 +125,24 @@ mod tests {
             let own = json!({"hookEventName": event, "additionalContext": text});
             json!({ "hookSpecificOutput": own }).to_string()
         };
-        let read = |text: &str| read_reply("Stop", text.as_bytes());
+        let nested = AnswerLayout::Nested;
+        let read = |text: &str| read_reply(nested, "Stop", text.as_bytes());
         assert_eq!(read("\n"), Ok(false));
         assert_eq!(read(&own("Stop", "x")), Ok(false));
         assert_eq!(read(&own("Stop", RULE)), Ok(true));
         assert_eq!(read(&json!({ "context": RULE }).to_string()), Ok(true));
         assert_eq!(read("welcome to recoup"), Err("prints something that is not JSON"));
+        assert_eq!(read_reply(AnswerLayout::Text, "Stop", RULE.as_bytes()), Ok(true));
         assert_eq!(read("[]"), Err("prints JSON that is not an object"));
         assert_eq!(read(&own("SessionStart", "x")), Err("answers another event"));
-        assert_eq!(read_reply("Stop", b"\xff"), Err("prints something that is not UTF-8"));
+        assert_eq!(read_reply(nested, "Stop", b"\xff"), Err("prints something that is not UTF-8"));
     }
 
     #[test]
     fn a_recorded_payload_leaves_its_machine_behind() {
         for hooks in AgentClient::ALL.iter().filter_map(|client| client.spec().hooks.as_ref()) {
             for (event, recorded) in hooks.recorded {
-                let moved = move_payload(recorded, Path::new("/tmp/a \"b\""));
+                let moved = move_payload(recorded, Path::new("/tmp/a \"b\""), hooks);
                 assert_eq!(moved["cwd"], "/tmp/a \"b\"", "{event}");
                 let text = moved.to_string();
                 assert!(!text.contains("/home/") && text.contains("recoup-doctor"), "{text}");

@@ -36,9 +36,10 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     found.extend(combined_settings::find_missing_hooks(&installed, context));
     if found.is_empty() {
         let what = "no client with hooks is installed on this machine";
-        found.push(DoctorFinding::skipped("none", what).remedy(
-            "`recoup init` adds its hooks to Claude Code, Codex and Pi once they are installed",
-        ));
+        found.push(
+            DoctorFinding::skipped("none", what)
+                .remedy("`recoup init` adds its hooks to such a client once it is installed"),
+        );
     }
     found
 }

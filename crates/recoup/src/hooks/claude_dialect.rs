@@ -1,0 +1,305 @@
+//! Clients whose hooks are nearly Claude Code's: Qwen Code, Copilot CLI, Droid, Kimi Code and Gemini
+//! CLI. A table has the names and texts that differ and could mean something else in another
+//! client; fields that only one of them sends are read from all. Events before a call are not read,
+//! because none of these clients takes context there, and neither are their transcripts.
+
+use std::path::PathBuf;
+
+use recoup_core::memory::HookClient;
+use recoup_core::memory::capture::transcript::{
+    CallOutcome, CallStatus, ToolAction, ToolCall, bound_name,
+};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
+use super::wire::{self, LenientField, typed_message_text};
+use crate::clients::hooks_of;
+
+/// Differences of one client.
+struct HookDialect {
+    client: HookClient,
+    events: &'static [(&'static str, DialectEvent)],
+    /// Text before a command's output, if there is more than the output.
+    heading: Option<&'static str>,
+    /// Beginnings of the client's own lines below a command's output; one has the exit code.
+    footer: &'static [&'static str],
+    /// Text between the server and the tool in the name of an MCP tool.
+    mcp_separator: &'static str,
+}
+
+/// Events as they are read.
+#[derive(Clone, Copy)]
+enum DialectEvent {
+    SessionStart,
+    Prompt,
+    ToolEnd,
+    ToolFailure,
+    AnswerEnd,
+    SessionEnd,
+}
+
+const CLAUDE_EVENTS: &[(&str, DialectEvent)] = &[
+    ("SessionStart", DialectEvent::SessionStart),
+    ("UserPromptSubmit", DialectEvent::Prompt),
+    ("PostToolUse", DialectEvent::ToolEnd),
+    ("PostToolUseFailure", DialectEvent::ToolFailure),
+    ("Stop", DialectEvent::AnswerEnd),
+    ("SessionEnd", DialectEvent::SessionEnd),
+];
+
+/// A client with Claude Code's names, whose results are the output alone.
+const CLAUDE_LIKE: HookDialect = HookDialect {
+    client: HookClient::ClaudeCode,
+    events: CLAUDE_EVENTS,
+    heading: None,
+    footer: &[],
+    mcp_separator: "__",
+};
+
+static DIALECTS: [HookDialect; 5] = [
+    HookDialect {
+        client: HookClient::QwenCode,
+        heading: Some("\nOutput: "),
+        footer: &["Error: (none)", "Exit Code: ", "Signal: ", "Process Group PGID: "],
+        ..CLAUDE_LIKE
+    },
+    HookDialect { client: HookClient::CopilotCli, footer: &["<shellId: "], ..CLAUDE_LIKE },
+    HookDialect {
+        client: HookClient::Droid,
+        footer: &["[Process exited with code "],
+        mcp_separator: "___",
+        ..CLAUDE_LIKE
+    },
+    HookDialect {
+        client: HookClient::KimiCode,
+        footer: &["Command failed with exit code: "],
+        ..CLAUDE_LIKE
+    },
+    HookDialect {
+        client: HookClient::Gemini,
+        events: &[
+            ("SessionStart", DialectEvent::SessionStart),
+            ("BeforeAgent", DialectEvent::Prompt),
+            ("AfterTool", DialectEvent::ToolEnd),
+            ("AfterAgent", DialectEvent::AnswerEnd),
+            ("SessionEnd", DialectEvent::SessionEnd),
+        ],
+        heading: Some("\nOutput: "),
+        footer: &["Exit Code: ", "Signal: ", "Process Group PGID: ", "</untrusted_context>"],
+        ..CLAUDE_LIKE
+    },
+];
+
+/// Fields of a result, an error or a part of a text that have the text.
+const TEXT_FIELDS: [&str; 4] = ["llmContent", "text_result_for_llm", "text", "message"];
+
+/// Payload on a hook's stdin. The client and the event decide which fields are present.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct DialectPayload<'a> {
+    hook_event_name: LenientField<String>,
+    session_id: LenientField<String>,
+    agent_id: LenientField<String>,
+    cwd: LenientField<PathBuf>,
+    timestamp: LenientField<String>,
+    prompt_id: LenientField<String>,
+    source: LenientField<String>,
+    reason: LenientField<String>,
+    /// Text, or a list of parts.
+    #[serde(borrow)]
+    prompt: Option<&'a RawValue>,
+    tool_name: LenientField<String>,
+    #[serde(borrow)]
+    tool_input: Option<&'a RawValue>,
+    tool_use_id: LenientField<String>,
+    tool_call_id: LenientField<String>,
+    mcp_context: LenientField<McpContext>,
+    tool_response: Value,
+    tool_result: Value,
+    tool_output: Value,
+    /// Text, or an object with a message.
+    error: Value,
+    is_interrupt: LenientField<bool>,
+    last_assistant_message: LenientField<String>,
+    prompt_response: LenientField<String>,
+}
+
+#[derive(Deserialize)]
+struct McpContext {
+    server_name: String,
+    tool_name: String,
+}
+
+/// True if Claude Code's hooks were run by Copilot CLI: it sends a time, and has a transcript at no
+/// event but the last, in a directory of its own.
+pub(super) fn is_from_copilot(has_time: bool, transcript: Option<&str>) -> bool {
+    has_time && transcript.is_none_or(|path| path.contains("/.copilot/"))
+}
+
+/// True if payloads of this client are read here.
+pub(super) fn is_dialect(client: HookClient) -> bool {
+    DIALECTS.iter().any(|it| it.client == client)
+}
+
+/// Parses a payload; none for events that do not concern us.
+pub(super) fn parse_event(text: &str, client: HookClient) -> serde_json::Result<Option<HookEvent>> {
+    let payload: DialectPayload<'_> = serde_json::from_str(text)?;
+    let dialect = DIALECTS.iter().find(|it| it.client == client);
+    Ok(dialect.and_then(|dialect| dialect.event(&payload, text)))
+}
+
+impl HookDialect {
+    fn event(&self, payload: &DialectPayload<'_>, whole: &str) -> Option<HookEvent> {
+        let name = payload.hook_event_name.clone()?;
+        let (_, event) = self.events.iter().find(|(known, _)| *known == name)?;
+        let turn = payload.prompt_id.clone().or_else(|| payload.timestamp.clone());
+        let what = match event {
+            DialectEvent::SessionStart => {
+                let how = SessionStartKind::of_source(payload.source.as_deref());
+                if hooks_of(self.client).answer.takes_context_at(&name) {
+                    HookEventKind::Began(how)
+                } else {
+                    HookEventKind::Opened(how)
+                }
+            }
+            DialectEvent::Prompt => {
+                let text = typed_message_text(self.client, payload.prompt?)?;
+                // Qwen Code repeats the event, without a text, before each request. A sub-agent's
+                // prompt comes from an agent.
+                let is_typed = !text.is_empty() && payload.agent_id.is_none();
+                HookEventKind::Prompt(is_typed.then_some(UserPrompt { text, turn })?)
+            }
+            DialectEvent::ToolEnd => {
+                let call = self.call(payload, whole)?;
+                let results = [&payload.tool_response, &payload.tool_result, &payload.tool_output];
+                let result = results.into_iter().find(|it| !it.is_null())?;
+                let outcome = match result.get("error").filter(|error| !error.is_null()) {
+                    Some(error) => self.failure(&call, &text_in(error), false)?,
+                    None => self.success(&call, &text_in(result)),
+                };
+                HookEventKind::Called(call, outcome)
+            }
+            DialectEvent::ToolFailure => {
+                let call = self.call(payload, whole)?;
+                let stopped = *payload.is_interrupt == Some(true);
+                let outcome = self.failure(&call, &text_in(&payload.error), stopped)?;
+                HookEventKind::Called(call, outcome)
+            }
+            DialectEvent::AnswerEnd => HookEventKind::Stopped(AnswerEnd {
+                answer: payload
+                    .last_assistant_message
+                    .clone()
+                    .or_else(|| payload.prompt_response.clone()),
+                turn,
+                ..AnswerEnd::default()
+            }),
+            DialectEvent::SessionEnd => {
+                HookEventKind::Ended(payload.reason.clone().unwrap_or_default())
+            }
+        };
+        Some(HookEvent {
+            client: self.client,
+            name,
+            session: bound_name(payload.session_id.as_deref().unwrap_or("unknown")),
+            agent: payload.agent_id.as_deref().filter(|id| !id.is_empty()).map(bound_name),
+            cwd: payload.cwd.clone().unwrap_or_default(),
+            transcript: None,
+            parent: None,
+            format: WireFormat::Native,
+            person: None,
+            heard: true,
+            what,
+        })
+    }
+
+    /// Call that a payload is about. Without an id, it is identified by the whole payload, which has
+    /// a time or at least the result: the same command may run again.
+    fn call(&self, payload: &DialectPayload<'_>, whole: &str) -> Option<ToolCall> {
+        let (name, input) = (payload.tool_name.as_deref()?, payload.tool_input?);
+        let tool = match (&*payload.mcp_context, name.split_once(self.mcp_separator)) {
+            (Some(McpContext { server_name, tool_name }), _) => {
+                format!("mcp__{server_name}__{tool_name}")
+            }
+            (None, Some((server, tool))) if !name.starts_with("mcp__") => {
+                format!("mcp__{server}__{tool}")
+            }
+            _ => name.to_owned(),
+        };
+        let id = payload.tool_use_id.as_deref().or(payload.tool_call_id.as_deref());
+        let digest = || wire::text_digest(whole);
+        let id = id.map_or_else(digest, str::to_owned);
+        Some(wire::tool_call(Some(&id), &tool, input, tool_action))
+    }
+
+    fn success(&self, call: &ToolCall, text: &str) -> CallOutcome {
+        if call.command().is_none() {
+            return CallOutcome::new(&call.id, CallStatus::Succeeded, text);
+        }
+        let (output, exit) = self.split_output(text);
+        CallOutcome::new(&call.id, wire::status_of_exit(exit), &output)
+    }
+
+    /// Outcome of a failed call. A command without an exit code may not have run: a call that was
+    /// denied is reported in the same way.
+    fn failure(&self, call: &ToolCall, error: &str, stopped: bool) -> Option<CallOutcome> {
+        let (output, exit) = self.split_output(error);
+        let ended = match exit {
+            _ if stopped => CallStatus::Interrupted,
+            None if call.command().is_some() => return None,
+            exit => CallStatus::Failed { exit },
+        };
+        Some(CallOutcome::new(&call.id, ended, &output))
+    }
+
+    /// Splits a command's result into its output and its exit code. Only the client's lines at the
+    /// end count, so that no command can print another code.
+    fn split_output(&self, text: &str) -> (String, Option<i32>) {
+        let mut lines: Vec<&str> = text.trim_end().lines().collect();
+        let mut exit = None;
+        let is_footer =
+            |line: &str| line.is_empty() || self.footer.iter().any(|it| line.starts_with(it));
+        while let Some(line) = lines.pop_if(|line| is_footer(line)) {
+            exit = exit.or_else(|| code_in(line));
+        }
+        let text = lines.join("\n");
+        let output = self.heading.and_then(|heading| text.split_once(heading));
+        (output.map_or(&*text, |(_, output)| output).to_owned(), exit)
+    }
+}
+
+/// Exit code in a line such as `Exit Code: 2` or `<shellId: 1 completed with exit code 2>`.
+fn code_in(line: &str) -> Option<i32> {
+    let at = line.to_ascii_lowercase().rfind("code")?;
+    let digits = line[at + "code".len()..].trim_start_matches([':', ' ']);
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().ok()
+}
+
+/// Maps a tool of any of these clients: no name means two things.
+fn tool_action(tool: &str, input: &RawValue) -> ToolAction {
+    let field = |name| wire::string_field(input, name);
+    let path = || field("file_path").or_else(|| field("path"));
+    let known = match tool {
+        "run_shell_command" | "Bash" | "Execute" => field("command").map(ToolAction::shell),
+        "edit" | "replace" | "Edit" => path().map(|path| ToolAction::Edit(vec![path])),
+        "write_file" | "Write" | "Create" => path().map(ToolAction::Write),
+        "read_file" | "Read" => path().map(ToolAction::Read),
+        _ => None,
+    };
+    known.unwrap_or(ToolAction::Other)
+}
+
+/// Text of a result or an error: a string, a list of parts, or a field of an object.
+fn text_in(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(text_in).collect::<Vec<_>>().join("\n"),
+        Value::Object(fields) => {
+            let text = TEXT_FIELDS.iter().find_map(|name| fields.get(*name));
+            text.map(text_in).unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
