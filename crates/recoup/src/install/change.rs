@@ -11,11 +11,10 @@ use recoup_core::{Error, ErrorKind, Result};
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 
-use super::edit::JsonDialect;
+use super::edit::{JsonDialect, SettingsSyntax, toml};
 use super::entries::EditSummary;
 use super::places::InstallPaths;
-use crate::clients::{AgentClient, InstallLevel, ServerEntryShape, ServerLayout};
-use crate::clients::{SettingsContent, SettingsFile};
+use crate::clients::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
 
 /// Client, level and project that an entry of ours is installed for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,10 +80,37 @@ pub(crate) enum InstalledContent {
 }
 
 impl InstalledContent {
-    /// Returns the location of the servers. The layout of our entry does not matter.
-    pub(crate) fn server_layout(at: &[String], comments: bool) -> ServerLayout {
-        let dialect = if comments { JsonDialect::Comments } else { JsonDialect::Strict };
-        ServerLayout { at: at.to_vec(), shape: ServerEntryShape::Plain, dialect }
+    /// Syntax of the file.
+    pub(crate) fn syntax(&self) -> SettingsSyntax {
+        match self {
+            Self::TomlHooks | Self::TomlServers | Self::ProxiedTomlServers => SettingsSyntax::Toml,
+            Self::HooksAt { comments, .. }
+            | Self::Servers { comments, .. }
+            | Self::ProxiedServers { comments, .. } => {
+                SettingsSyntax::Json(JsonDialect::with_comments(*comments))
+            }
+            Self::Hooks | Self::Extension | Self::Line(_) => {
+                SettingsSyntax::Json(JsonDialect::Strict)
+            }
+        }
+    }
+
+    /// Path of the object with events, if hooks are in it.
+    pub(crate) fn events_at(&self) -> Option<Vec<&str>> {
+        match self {
+            Self::Hooks | Self::TomlServers => Some(vec!["hooks"]),
+            Self::HooksAt { at, .. } => Some(at.iter().map(String::as_str).collect()),
+            _ => None,
+        }
+    }
+
+    /// Path of the object with servers, if it has any.
+    pub(crate) fn servers_at(&self) -> Option<Vec<String>> {
+        match self {
+            Self::Servers { at, .. } | Self::ProxiedServers { at, .. } => Some(at.clone()),
+            Self::TomlServers | Self::ProxiedTomlServers => Some(vec![toml::SERVERS.to_owned()]),
+            _ => None,
+        }
     }
 
     /// True for other servers behind our proxy.

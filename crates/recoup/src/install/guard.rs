@@ -7,9 +7,11 @@ use recoup_core::{Error, ErrorKind, Result};
 use serde_json::{Map, Value};
 
 use super::change::{FileChange, InstalledContent};
-use super::edit::{JsonDialect, SettingsSyntaxError, split_bom, toml, tree};
+use super::edit::{
+    JsonDialect, SettingsSyntax, SettingsSyntaxError, is_empty_container, parse_settings,
+};
 use super::entries::hooks::has_version_alone;
-use super::entries::proxied::{EntrySyntax, without_proxy};
+use super::entries::proxied::without_proxy;
 use super::peers;
 use super::places::InstallPaths;
 
@@ -75,34 +77,33 @@ impl AllowedChanges<'_> {
     /// Content of a file without our parts.
     fn without_ours(self, bytes: &[u8]) -> std::result::Result<Value, SettingsSyntaxError> {
         let text = String::from_utf8_lossy(bytes);
-        let mut root = self.read(split_bom(&text).1)?;
-        let codex_servers = [toml::SERVERS.to_owned()];
+        let mut syntax = SettingsSyntax::Json(JsonDialect::Strict);
+        for held in self.holds.iter().map(|held| held.syntax()) {
+            if held != SettingsSyntax::Json(JsonDialect::Strict) {
+                syntax = held;
+            }
+        }
+        let mut root = parse_settings(&text, syntax)?;
         for held in self.holds {
-            match held {
-                InstalledContent::Hooks => self.drop_hooks(&mut root, &["hooks"]),
-                InstalledContent::HooksAt { at, .. } => {
-                    self.drop_hooks(&mut root, &at.iter().map(String::as_str).collect::<Vec<_>>());
+            if **held == InstalledContent::TomlHooks {
+                if let Some(all) = root.get_mut("hooks").and_then(Value::as_array_mut) {
+                    all.retain(|hook| !self.is_dropped_hook(hook));
                 }
-                InstalledContent::TomlHooks => {
-                    if let Some(all) = root.get_mut("hooks").and_then(Value::as_array_mut) {
-                        all.retain(|hook| !self.is_dropped_hook(hook));
-                    }
-                    retain_fields(Some(&mut root), |name, all| name != "hooks" || !is_empty(all));
-                }
-                InstalledContent::Servers { at, .. } => self.drop_servers(&mut root, at),
-                InstalledContent::TomlServers => {
-                    let is_ours = clients::call_in_notify(&root).as_ref().is_some_and(is_plain);
-                    retain_fields(Some(&mut root), |name, _| name != "notify" || !is_ours);
-                    self.drop_hooks(&mut root, &["hooks"]);
-                    self.drop_servers(&mut root, &codex_servers);
-                }
-                InstalledContent::ProxiedServers { at, .. } => {
-                    drop_proxies(&mut root, at, EntrySyntax::Json);
-                }
-                InstalledContent::ProxiedTomlServers => {
-                    drop_proxies(&mut root, &codex_servers, EntrySyntax::Toml);
-                }
-                InstalledContent::Extension | InstalledContent::Line(_) => {}
+                retain_fields(Some(&mut root), |name, all| {
+                    name != "hooks" || !is_empty_container(all)
+                });
+            }
+            if **held == InstalledContent::TomlServers {
+                let is_ours = clients::call_in_notify(&root).as_ref().is_some_and(is_plain);
+                retain_fields(Some(&mut root), |name, _| name != "notify" || !is_ours);
+            }
+            if let Some(at) = held.events_at() {
+                self.drop_hooks(&mut root, &at);
+            }
+            match held.servers_at() {
+                Some(at) if held.is_proxied() => drop_proxies(&mut root, &at, syntax),
+                Some(at) => self.drop_servers(&mut root, &at),
+                None => {}
             }
         }
         if !self.peers.is_empty() {
@@ -119,28 +120,6 @@ impl AllowedChanges<'_> {
         Ok(if has_version_alone(&root) { Map::new().into() } else { root })
     }
 
-    fn read(self, text: &str) -> std::result::Result<Value, SettingsSyntaxError> {
-        let mut dialect = JsonDialect::Strict;
-        for held in self.holds {
-            match held {
-                InstalledContent::TomlServers
-                | InstalledContent::TomlHooks
-                | InstalledContent::ProxiedTomlServers => {
-                    return toml::parse_to_json(text);
-                }
-                InstalledContent::HooksAt { comments: true, .. }
-                | InstalledContent::Servers { comments: true, .. }
-                | InstalledContent::ProxiedServers { comments: true, .. } => {
-                    dialect = JsonDialect::Comments;
-                }
-                _ => {}
-            }
-        }
-        // A file without a value stands for an empty object.
-        let root = tree::parse(text, dialect)?.map(|it| tree::node_to_json(&it.root));
-        Ok(root.unwrap_or_else(|| Map::new().into()))
-    }
-
     fn is_dropped_hook(self, hook: &Value) -> bool {
         clients::call_in_hook(hook).as_ref().is_some_and(is_plain)
             || peers::is_run_by(hook, self.peers)
@@ -149,7 +128,7 @@ impl AllowedChanges<'_> {
     fn drop_hooks(self, root: &mut Value, at: &[&str]) {
         if let Some((first, rest)) = at.split_first() {
             root.get_mut(first).into_iter().for_each(|inner| self.drop_hooks(inner, rest));
-            retain_fields(Some(root), |name, events| name != *first || !is_empty(events));
+            retain_fields(Some(root), |name, events| name != *first || !is_empty_container(events));
             return;
         }
         let is_list = |groups: &&mut Value| groups.is_array();
@@ -158,9 +137,9 @@ impl AllowedChanges<'_> {
                 hooks.retain(|hook| !self.is_dropped_hook(hook));
             }
             // A group with an empty list is dropped; one without a list is not ours.
-            groups.retain(|group| !group.get("hooks").is_some_and(is_empty));
+            groups.retain(|group| !group.get("hooks").is_some_and(is_empty_container));
         }
-        retain_fields(Some(root), |_, groups| !is_empty(groups));
+        retain_fields(Some(root), |_, groups| !is_empty_container(groups));
     }
 
     fn drop_servers(self, root: &mut Value, at: &[String]) {
@@ -172,12 +151,12 @@ impl AllowedChanges<'_> {
             return;
         };
         root.get_mut(first).into_iter().for_each(|inner| self.drop_servers(inner, rest));
-        retain_fields(Some(root), |name, inner| name != first || !is_empty(inner));
+        retain_fields(Some(root), |name, inner| name != first || !is_empty_container(inner));
     }
 }
 
 /// Takes our proxy away from all servers, so that only their own entries are compared.
-fn drop_proxies(root: &mut Value, at: &[String], syntax: EntrySyntax) {
+fn drop_proxies(root: &mut Value, at: &[String], syntax: SettingsSyntax) {
     for entry in values_in(at.iter().try_fold(root, |value, name| value.get_mut(name))) {
         *entry = without_proxy(entry, syntax);
     }
@@ -197,11 +176,6 @@ fn retain_fields(object: Option<&mut Value>, keep: impl Fn(&str, &Value) -> bool
     if let Some(fields) = object.and_then(Value::as_object_mut) {
         fields.retain(|name, value| keep(name, value));
     }
-}
-
-/// True for an object or a list with nothing in it.
-fn is_empty(value: &Value) -> bool {
-    value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
 
 #[cfg(test)]

@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use crate::clients;
 use crate::clients::{LARGEST, RecoupCall, group_limit};
-use recoup_core::Result;
 use recoup_core::base::fsx;
 use serde_json::Value;
 
-use super::change::InstallTarget;
-use super::edit::{split_bom, toml, tree};
+use super::change::{InstallTarget, InstalledContent};
+use super::edit::{SettingsSyntaxError, parse_settings};
 use super::entries::servers::{self, SERVER};
 use super::entries::{program_in_extension, proxied, toml_hooks};
 use super::places::InstallPaths;
@@ -72,7 +71,7 @@ pub(crate) struct RecordedFile {
 }
 
 /// Returns the receipt's files with entries of our own, for the user and for this project.
-pub(crate) fn recorded_files(places: &InstallPaths) -> Result<Vec<RecordedFile>> {
+pub(crate) fn recorded_files(places: &InstallPaths) -> recoup_core::Result<Vec<RecordedFile>> {
     let receipt = InstallReceipt::read(&places.own)?;
     let is_here = |party: &&InstallTarget| {
         !party.for_proxy && party.root.as_ref().is_none_or(|root| *root == places.root)
@@ -116,122 +115,76 @@ fn find_installation(slot: &SettingsFile) -> Option<ClientInstallation> {
         taken: None,
         fault: None,
     };
-    let bytes = fsx::read_regular(&slot.path, LARGEST).map_err(|error| error.to_string());
-    let seen = |bytes| {
-        let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-        find_entries(slot, &text)
-    };
-    match bytes.and_then(|bytes| bytes.map(seen).transpose()) {
+    match fsx::read_regular(&slot.path, LARGEST) {
         Ok(None) => return None,
-        Ok(Some(seen)) => {
-            found.hooks = seen.hooks;
-            found.servers = seen.servers;
-            found.proxied = seen.proxied;
-            found.taken = seen.taken;
-        }
-        Err(why) => found.fault = Some(why),
+        Ok(Some(bytes)) => match String::from_utf8(bytes) {
+            Ok(text) => found.fault = found.add_entries(slot, &text).err().map(|it| it.to_string()),
+            Err(_) => found.fault = Some("it is not UTF-8".to_owned()),
+        },
+        Err(error) => found.fault = Some(error.to_string()),
     }
-    let nothing = found.hooks.is_empty() && found.servers.is_empty() && found.fault.is_none();
-    (!nothing || found.taken.is_some() || !found.proxied.is_empty()).then_some(found)
+    let is_any = !found.hooks.is_empty() || !found.servers.is_empty() || !found.proxied.is_empty();
+    (is_any || found.taken.is_some() || found.fault.is_some()).then_some(found)
 }
 
-#[derive(Default)]
-struct FoundEntries {
-    hooks: Vec<HookCommand>,
-    servers: Vec<InstalledServer>,
-    proxied: Vec<ProxiedServer>,
-    taken: Option<String>,
-}
-
-fn find_entries(slot: &SettingsFile, text: &str) -> std::result::Result<FoundEntries, String> {
-    let (_, text) = split_bom(text);
-    let parsed = |dialect| {
-        let root = tree::parse(text, dialect).map_err(|fault| fault.to_string())?;
-        Ok::<_, String>(root.map(|it| tree::node_to_json(&it.root)).unwrap_or_default())
-    };
-    Ok(match &slot.holds {
-        SettingsContent::Hooks(layout) => {
-            let root = parsed(layout.dialect)?;
-            find_hooks(layout.at.iter().try_fold(&root, |value, name| value.get(name)))
-        }
-        SettingsContent::TomlHooks(_) => {
-            let root = toml::parse_to_json(text).map_err(|fault| fault.to_string())?;
-            let hooks = toml_hooks::our_hooks(&root);
-            let hooks = hooks.into_iter().map(|it| hook_command(it.event, it.hook, it.call));
-            FoundEntries { hooks: hooks.collect(), ..FoundEntries::default() }
-        }
-        SettingsContent::Servers(known) => {
-            let root = parsed(known.dialect)?;
-            let all = known.at.iter().try_fold(&root, |value, name| value.get(name));
-            find_servers(all)
-        }
-        SettingsContent::TomlServers => {
-            let root = toml::parse_to_json(text).map_err(|fault| fault.to_string())?;
-            let hooks = find_hooks(root.get("hooks")).hooks;
-            FoundEntries { hooks, ..find_servers(root.get(toml::SERVERS)) }
-        }
-        SettingsContent::Extension => {
-            let call = program_in_extension(text).map(|program| {
-                RecoupCall::plain(
-                    program,
-                    slot.client
-                        .spec()
-                        .hooks
-                        .iter()
-                        .flat_map(|it| it.args)
-                        .map(|it| (*it).to_owned())
-                        .collect(),
-                )
-            });
-            let hook = |call| HookCommand {
+impl ClientInstallation {
+    fn add_entries(&mut self, slot: &SettingsFile, text: &str) -> Result<(), SettingsSyntaxError> {
+        if matches!(slot.holds, SettingsContent::Extension) {
+            let args = self.client.spec().hooks.iter().flat_map(|it| it.args);
+            let args = args.map(|it| (*it).to_owned()).collect();
+            let call = program_in_extension(text).map(|program| RecoupCall::plain(program, args));
+            self.hooks.extend(call.map(|call| HookCommand {
                 event: None,
                 limit: None,
                 in_background: false,
                 call,
                 timeout: None,
-            };
-            FoundEntries { hooks: call.into_iter().map(hook).collect(), ..FoundEntries::default() }
+            }));
+            return Ok(());
         }
-    })
+        let held = InstalledContent::from(&slot.holds);
+        let root = parse_settings(text, held.syntax())?;
+        if held == InstalledContent::TomlHooks {
+            let hooks = toml_hooks::our_hooks(&root).into_iter();
+            self.hooks.extend(hooks.map(|it| hook_command(&it.event, it.hook, it.call)));
+        }
+        if let Some(at) = held.events_at() {
+            let events = at.iter().try_fold(&root, |value, name| value.get(name));
+            let hooks = events.into_iter().flat_map(clients::hooks_at_events);
+            self.hooks.extend(hooks.map(|(event, it)| HookCommand {
+                limit: it.limit.map(str::to_owned),
+                ..hook_command(event, it.hook, it.call)
+            }));
+        }
+        if let Some(at) = held.servers_at() {
+            self.add_servers(at.iter().try_fold(&root, |value, name| value.get(name)));
+        }
+        Ok(())
+    }
+
+    fn add_servers(&mut self, servers: Option<&Value>) {
+        let all = servers.and_then(Value::as_object).into_iter().flatten();
+        self.servers.extend(all.filter_map(|(_, entry)| {
+            let call = clients::call_in_server(entry)?;
+            Some(InstalledServer { call, off: proxied::is_switched_off(entry) })
+        }));
+        let behind_proxy = proxied::proxied_servers(servers).into_iter();
+        self.proxied.extend(behind_proxy.map(|(name, entry, call)| ProxiedServer {
+            off: proxied::is_switched_off(&entry),
+            name,
+            call,
+        }));
+        let other = servers.and_then(|all| all.get(SERVER)).filter(|_| self.servers.is_empty());
+        self.taken = other.map(servers::describe_name_conflict);
+    }
 }
 
-fn hook_command(event: String, hook: &Value, call: RecoupCall) -> HookCommand {
+fn hook_command(event: &str, hook: &Value, call: RecoupCall) -> HookCommand {
     HookCommand {
-        event: Some(event),
+        event: Some(event.to_owned()),
         limit: group_limit(hook).map(str::to_owned),
         in_background: hook.get("async") == Some(&Value::Bool(true)),
         timeout: hook.get("timeout").and_then(Value::as_u64),
         call,
-    }
-}
-
-fn find_hooks(hooks: Option<&Value>) -> FoundEntries {
-    let command = |(event, it): (&str, clients::PlacedHook<'_>)| HookCommand {
-        limit: it.limit.map(str::to_owned),
-        ..hook_command(event.to_owned(), it.hook, it.call)
-    };
-    let hooks = hooks.into_iter().flat_map(clients::hooks_at_events).map(command).collect();
-    FoundEntries { hooks, ..FoundEntries::default() }
-}
-
-fn find_servers(servers: Option<&Value>) -> FoundEntries {
-    let all = servers.and_then(Value::as_object).into_iter().flatten();
-    let ours = |entry: &Value| {
-        let call = clients::call_in_server(entry)?;
-        Some(InstalledServer { call, off: proxied::is_switched_off(entry) })
-    };
-    let behind_proxy = proxied::proxied_servers(servers).into_iter();
-    let behind_proxy = behind_proxy.map(|(name, entry, call)| ProxiedServer {
-        off: proxied::is_switched_off(&entry),
-        name,
-        call,
-    });
-    let ours: Vec<InstalledServer> = all.filter_map(|(_, entry)| ours(entry)).collect();
-    let other = servers.and_then(|all| all.get(SERVER)).filter(|_| ours.is_empty());
-    FoundEntries {
-        taken: other.map(servers::describe_name_conflict),
-        servers: ours,
-        proxied: behind_proxy.collect(),
-        ..FoundEntries::default()
     }
 }

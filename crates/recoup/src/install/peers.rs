@@ -7,8 +7,7 @@ use std::path::Path;
 use recoup_core::memory::shell::{command_words, is_wrapper};
 use serde_json::{Map, Value};
 
-use super::edit::{JsonDialect, JsonFile, JsonPathStep, NewValue};
-use super::entries::EmptiedContainers;
+use super::edit::{EmptiedContainers, JsonDialect, JsonFile, JsonPathStep, NewValue};
 use super::entries::hooks::{self, HookPosition};
 use crate::clients::PEERS;
 

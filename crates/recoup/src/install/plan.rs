@@ -6,16 +6,16 @@ use recoup_core::{Error, ErrorKind, Result};
 use super::change::{
     FileChange, InstallTarget, InstalledContent, demand_inside, ensure_no_link, read,
 };
-use super::edit::{JsonDialect, JsonFile, SettingsSyntaxError, toml};
+use super::edit::{SettingsSyntaxError, SettingsText, toml};
 use super::entries::servers::ServerCommand;
 use super::entries::{
-    EditSummary, ROOT, config_toml, extension_with_program, hooks, program_in_extension, servers,
-    toml_hooks, with_exclude_line,
+    ROOT, config_toml, extension_with_program, hooks, program_in_extension, servers, toml_hooks,
+    with_exclude_line,
 };
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::peers::{self, PeerEntry};
 use super::places::InstallPaths;
-use crate::clients::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
+use crate::clients::{AgentClient, InstallLevel, ServerEntryShape, SettingsContent, SettingsFile};
 
 /// Requested installation.
 #[derive(Debug, Clone, Copy)]
@@ -94,32 +94,12 @@ impl InstallPlan {
         let mut change = FileChange::for_settings_file(slot, wish.places)?.following(before);
         // A shared file must not hold a path of this machine.
         let program = if slot.shared { "recoup" } else { wish.program };
-        // Without hooks, the server delivers the rules.
-        let start = ServerCommand { program, with_hooks };
-        let edited = match &slot.holds {
-            SettingsContent::Hooks(wanted) => {
-                let elsewhere = custom_events_elsewhere(self.client, wish);
-                self.edit_json(&mut change, wanted.dialect, wish, |json| {
-                    hooks::put(json, wanted, program, &elsewhere)
-                })
-            }
-            SettingsContent::Servers(all) => {
-                self.edit_json(&mut change, all.dialect, wish, |json| {
-                    servers::put(json, all, &start)
-                })
-            }
-            SettingsContent::TomlServers => {
-                put_in_toml(&mut change, |text| config_toml::put(text, &start, start.with_hooks))
-            }
-            SettingsContent::TomlHooks(wanted) => {
-                put_in_toml(&mut change, |text| toml_hooks::put(text, wanted, program))
-            }
-            SettingsContent::Extension => put_extension(&mut change, program),
-        };
-        edited.map_err(|fault| {
-            let place = wish.places.display_path(&slot.path);
-            Error::new(ErrorKind::Invalid, format!("{place}, {fault}"))
-        })?;
+        self.edit(slot, &mut change, &ServerCommand { program, with_hooks }, wish).map_err(
+            |fault| {
+                let place = wish.places.display_path(&slot.path);
+                Error::new(ErrorKind::Invalid, format!("{place}, {fault}"))
+            },
+        )?;
         let holds: Vec<&InstalledContent> = change.held.iter().collect();
         let ours = AllowedChanges { holds: &holds, peers: wish.replace_peers };
         demand_only_ours(&change, ours, wish.places)?;
@@ -128,32 +108,61 @@ impl InstallPlan {
         Ok(())
     }
 
-    fn edit_json(
+    fn edit(
         &mut self,
+        slot: &SettingsFile,
         change: &mut FileChange,
-        dialect: JsonDialect,
+        start: &ServerCommand<'_>,
         wish: &InstallRequest<'_>,
-        edit: impl FnOnce(&mut JsonFile) -> Result<EditSummary, SettingsSyntaxError>,
     ) -> Result<(), SettingsSyntaxError> {
-        let mut json = JsonFile::read(change.before.as_deref(), dialect)?;
-        let peers = if self.client == AgentClient::ClaudeCode {
-            peers::find_peers(&json)
-        } else {
-            Vec::new()
-        };
-        let out: Vec<&PeerEntry> =
-            peers.iter().filter(|peer| wish.replace_peers.contains(&peer.name)).collect();
-        peers::remove_peers(&mut json, &out);
-        let before = json.bytes();
-        change.done = edit(&mut json)?;
-        change.done.said.extend(out.iter().map(|peer| format!("removed {}", peer.description())));
-        if json.had_no_object() {
-            change.done.created.insert(0, ROOT);
+        if matches!(slot.holds, SettingsContent::Extension) {
+            return put_extension(change, start.program);
         }
-        let touched = json.bytes() != before || !out.is_empty();
-        self.peers.extend(peers);
-        if touched {
-            change.after = Some(json.bytes());
+        let syntax = InstalledContent::from(&slot.holds).syntax();
+        let mut file = SettingsText::read(change.before.as_deref(), syntax)?;
+        let original = file.bytes();
+        let done = &mut change.done;
+        let mut removed = Vec::new();
+        if let (AgentClient::ClaudeCode, SettingsText::Json(json)) = (self.client, &mut file) {
+            let peers = peers::find_peers(json);
+            let out = peers.iter().filter(|peer| wish.replace_peers.contains(&peer.name));
+            let out: Vec<&PeerEntry> = out.collect();
+            peers::remove_peers(json, &out);
+            removed.extend(out.iter().map(|peer| format!("removed {}", peer.description())));
+            self.peers.extend(peers);
+        }
+        match (&slot.holds, &mut file) {
+            (SettingsContent::Hooks(wanted), SettingsText::Json(json)) => {
+                let elsewhere = custom_events_elsewhere(self.client, wish);
+                *done = hooks::put(json, wanted, start.program, &elsewhere)?;
+            }
+            (SettingsContent::TomlHooks(wanted), SettingsText::Toml { text, .. }) => {
+                *done = toml_hooks::put(text, wanted, start.program)?;
+            }
+            (SettingsContent::Servers(layout), file) => {
+                servers::put(file, &layout.at, layout.shape, start, done)?;
+            }
+            (SettingsContent::TomlServers, file) => {
+                if let SettingsText::Toml { text, .. } = file {
+                    *done = config_toml::remove_calls(text, start.with_hooks)?;
+                    done.said.iter_mut().for_each(|said| said.insert_str(0, "removed "));
+                }
+                servers::put(
+                    file,
+                    &[toml::SERVERS.to_owned()],
+                    ServerEntryShape::Plain,
+                    start,
+                    done,
+                )?;
+            }
+            _ => {}
+        }
+        done.said.extend(removed);
+        if file.had_no_object() {
+            done.created.insert(0, ROOT);
+        }
+        if file.bytes() != original {
+            change.after = Some(file.bytes());
         }
         Ok(())
     }
@@ -242,19 +251,6 @@ fn custom_events_elsewhere(client: AgentClient, wish: &InstallRequest<'_>) -> Ve
     let others = slots.filter(|slot| matches!(slot.holds, SettingsContent::TomlServers));
     let text = |slot: SettingsFile| String::from_utf8(read(&slot.path).ok()??).ok();
     others.filter_map(text).flat_map(|text| config_toml::custom_hook_events(&text)).collect()
-}
-
-fn put_in_toml(
-    change: &mut FileChange,
-    put: impl FnOnce(&str) -> Result<(String, EditSummary), SettingsSyntaxError>,
-) -> Result<(), SettingsSyntaxError> {
-    let (bom, text) = toml::split_text(change.before.as_deref().unwrap_or_default())?;
-    let (after, done) = put(text)?;
-    change.done = done;
-    if after != text {
-        change.after = Some(format!("{bom}{after}").into_bytes());
-    }
-    Ok(())
 }
 
 fn put_extension(change: &mut FileChange, program: &str) -> Result<(), SettingsSyntaxError> {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::change::{FileChange, InstalledContent};
-use super::edit::{JsonFile, toml};
+use super::edit::parse_settings;
 use super::entries::proxied::{URL_FIELDS, URL_VARIABLE, entry_variables, header_names};
 
 /// Longest part of a path that may be a word.
@@ -40,18 +40,9 @@ impl ServerStartChange {
 
 /// Returns the servers of a file, where our proxy may be in front of them.
 pub(super) fn servers_in(bytes: &[u8], held: &InstalledContent) -> Option<Value> {
-    match held {
-        InstalledContent::ProxiedServers { at, comments } => {
-            let layout = InstalledContent::server_layout(at, *comments);
-            let at: Vec<_> = at.iter().map(|name| name.as_str().into()).collect();
-            JsonFile::read(Some(bytes), layout.dialect).ok()?.value_at(&at)
-        }
-        InstalledContent::ProxiedTomlServers => {
-            let (_, text) = toml::split_text(bytes).ok()?;
-            toml::parse_to_json(text).ok()?.get(toml::SERVERS).cloned()
-        }
-        _ => None,
-    }
+    let at = held.servers_at().filter(|_| held.is_proxied())?;
+    let root = parse_settings(str::from_utf8(bytes).ok()?, held.syntax()).ok()?;
+    at.iter().try_fold(&root, |value, name| value.get(name)).cloned()
 }
 
 /// Describes how an entry starts its server: the command line, or the URL with the names of its

@@ -16,10 +16,10 @@ use super::change::{
     FileChange, InstallTarget, InstalledContent, describe_link_out, is_not_linked, read,
     resolve_links,
 };
-use super::edit::{JsonDialect, JsonFile, SettingsSyntaxError, toml};
+use super::edit::{EmptiedContainers, SettingsSyntax, SettingsSyntaxError, SettingsText};
 use super::entries::{
-    EditSummary, EmptiedContainers, ROOT, config_toml, extension_with_program, hooks,
-    program_in_extension, proxied, servers, toml_hooks, without_exclude_line,
+    EditSummary, ROOT, config_toml, extension_with_program, hooks, program_in_extension, proxied,
+    servers, toml_hooks, without_exclude_line,
 };
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::peers;
@@ -421,89 +421,74 @@ fn remove_ours(
     text: &[u8],
     known: FileHistory<'_>,
 ) -> Result<RemovalResult, SettingsSyntaxError> {
-    let entry = known.entry;
-    // With older entries of ours, it is unknown who created the containers around them.
-    let noted = entry.filter(|entry| entry.before != OriginalState::Unknown);
-    let emptied =
-        noted.map_or(EmptiedContainers::Any, |entry| EmptiedContainers::Made(&entry.created));
     match held {
-        InstalledContent::Hooks => remove_from_json(text, JsonDialect::Strict, known, |json| {
-            hooks::remove(json, &["hooks"], emptied)
-        }),
-        InstalledContent::HooksAt { at, comments } => {
-            let at: Vec<&str> = at.iter().map(String::as_str).collect();
-            let dialect = JsonDialect::with_comments(*comments);
-            remove_from_json(text, dialect, known, |json| hooks::remove(json, &at, emptied))
-        }
-        InstalledContent::Servers { at, comments } => {
-            let all = InstalledContent::server_layout(at, *comments);
-            remove_from_json(text, all.dialect, known, |json| servers::remove(json, &all, emptied))
-        }
-        InstalledContent::TomlServers => remove_from_toml(text, entry, config_toml::remove),
-        InstalledContent::TomlHooks => remove_from_toml(text, entry, toml_hooks::remove),
-        InstalledContent::ProxiedServers { at, comments } => {
-            let dialect = InstalledContent::server_layout(at, *comments).dialect;
-            remove_from_json(text, dialect, known, |json| {
-                proxied::unwrap_json(json, at, dialect, known.earlier)
-            })
-        }
-        InstalledContent::ProxiedTomlServers => {
-            let (bom, left) = toml::split_text(text)?;
-            let earlier = known.earlier.and_then(|text| toml::split_text(text).ok());
-            let (left, done) = proxied::unwrap_toml(left, earlier.map(|(_, text)| text))?;
-            Ok(RemovalResult { text: Some(format!("{bom}{left}").into_bytes()), done })
-        }
-        InstalledContent::Extension => Ok(remove_extension(text, entry)),
+        InstalledContent::Extension => return Ok(remove_extension(text, known.entry)),
         InstalledContent::Line(line) => {
-            let mut done = EditSummary::default();
             let left = without_exclude_line(text, line);
-            if left != text {
-                done.said.push(format!("the line {line}"));
-            }
-            Ok(RemovalResult { text: Some(left), done })
+            let said = (left != text).then(|| format!("the line {line}"));
+            let done = EditSummary { said: said.into_iter().collect(), ..EditSummary::default() };
+            return Ok(RemovalResult { text: Some(left), done });
         }
+        _ => {}
     }
-}
-
-fn remove_from_json(
-    text: &[u8],
-    dialect: JsonDialect,
-    known: FileHistory<'_>,
-    take: impl FnOnce(&mut JsonFile) -> EditSummary,
-) -> Result<RemovalResult, SettingsSyntaxError> {
-    let mut json = JsonFile::read(Some(text), dialect)?;
-    if json.had_no_object() {
+    let mut file = SettingsText::read(Some(text), held.syntax())?;
+    if file.had_no_object() {
         return Ok(RemovalResult { text: Some(text.to_vec()), done: EditSummary::default() });
     }
-    let done = take(&mut json);
-    known.earlier.into_iter().for_each(|earlier| json.restore_blanks(earlier));
-    let empty = json.is_empty();
-    let made = known.entry.is_some_and(|entry| entry.before == OriginalState::Absent);
-    let bare = known.entry.is_some_and(|entry| entry.created.contains(&ROOT));
-    let text = match empty && !done.said.is_empty() {
-        true if made => None,
-        true if bare => Some(json.bytes_without_object()),
-        _ => Some(json.bytes()),
+    // With older entries of ours, it is unknown who created the containers around them. Of a table
+    // it is known all the same.
+    let is_known = |entry: &&ReceiptEntry| {
+        held.syntax() == SettingsSyntax::Toml || entry.before != OriginalState::Unknown
+    };
+    let emptied = known
+        .entry
+        .filter(is_known)
+        .map_or(EmptiedContainers::Any, |entry| EmptiedContainers::Made(&entry.created));
+    let done = remove_entries(held, &mut file, emptied, known.earlier)?;
+    match &mut file {
+        SettingsText::Json(json) => {
+            known.earlier.into_iter().for_each(|earlier| json.restore_blanks(earlier));
+        }
+        SettingsText::Toml { text: left, .. } if !done.said.is_empty() => {
+            emptied.remove_line_end(&String::from_utf8_lossy(text), left);
+        }
+        SettingsText::Toml { .. } => {}
+    }
+    let is_emptied = file.is_empty() && !done.said.is_empty();
+    let text = match (known.entry, &file) {
+        (Some(entry), _) if is_emptied && entry.before == OriginalState::Absent => None,
+        (Some(entry), SettingsText::Json(json)) if is_emptied && entry.created.contains(&ROOT) => {
+            Some(json.bytes_without_object())
+        }
+        _ => Some(file.bytes()),
     };
     Ok(RemovalResult { text, done })
 }
 
-fn remove_from_toml(
-    bytes: &[u8],
-    entry: Option<&ReceiptEntry>,
-    remove: impl FnOnce(
-        &str,
-        EmptiedContainers<'_>,
-    ) -> Result<(String, EditSummary), SettingsSyntaxError>,
-) -> Result<RemovalResult, SettingsSyntaxError> {
-    let (bom, text) = toml::split_text(bytes)?;
-    // Who created the table of servers is known even if calls of ours were there before.
-    let emptied =
-        entry.map_or(EmptiedContainers::Any, |entry| EmptiedContainers::Made(&entry.created));
-    let (left, done) = remove(text, emptied)?;
-    let made = entry.is_some_and(|entry| entry.before == OriginalState::Absent);
-    let gone = made && left.trim().is_empty() && !done.said.is_empty();
-    Ok(RemovalResult { text: (!gone).then(|| format!("{bom}{left}").into_bytes()), done })
+fn remove_entries(
+    held: &InstalledContent,
+    file: &mut SettingsText,
+    emptied: EmptiedContainers<'_>,
+    earlier: Option<&[u8]>,
+) -> Result<EditSummary, SettingsSyntaxError> {
+    if let Some(at) = held.servers_at() {
+        if held.is_proxied() {
+            return proxied::unwrap(file, &at, earlier);
+        }
+        let mut done = servers::remove(file, &at, emptied)?;
+        if let SettingsText::Toml { text, .. } = file {
+            let calls = config_toml::remove_calls(text, true)?;
+            done.said.extend(calls.said);
+            done.notes.extend(calls.notes);
+        }
+        return Ok(done);
+    }
+    match file {
+        SettingsText::Json(json) => {
+            Ok(hooks::remove(json, &held.events_at().unwrap_or_default(), emptied))
+        }
+        SettingsText::Toml { text, .. } => toml_hooks::remove(text),
+    }
 }
 
 /// Removes Pi's extension, unless somebody has changed it.

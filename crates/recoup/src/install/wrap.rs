@@ -6,12 +6,12 @@ use std::path::Path;
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::change::{FileChange, InstallTarget, InstalledContent, demand_inside, resolve_links};
-use super::edit::{JsonFile, SettingsSyntaxError, toml};
+use super::edit::SettingsText;
 use super::entries::proxied::{self, ProxyChoice, ProxyOutcome};
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::places::InstallPaths;
 use super::server_starts::ServerStartChange;
-use crate::clients::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
+use crate::clients::{AgentClient, InstallLevel, SettingsFile};
 
 /// A file with MCP servers, and the target that it is for.
 #[derive(Debug, Clone)]
@@ -134,9 +134,14 @@ impl WrapPlan {
         let program = if file.shared { "recoup" } else { wish.program };
         let choice = ProxyChoice { program, only: wish.servers };
         let place = places.display_path(&file.path);
-        let (after, outcome) = wrap_servers(&file.holds, change.before.as_deref(), choice)
-            .map_err(|fault| Error::new(ErrorKind::Invalid, format!("{place}, {fault}")))?;
-        let ProxyOutcome { done, proxied, names } = outcome;
+        let Some(held) = InstalledContent::of_proxied(&file.holds) else { return Ok(()) };
+        let wrap = || {
+            let mut text = SettingsText::read(change.before.as_deref(), held.syntax())?;
+            let at = held.servers_at().unwrap_or_default();
+            proxied::wrap(&mut text, &at, choice).map(|outcome| (text.bytes(), outcome))
+        };
+        let (after, ProxyOutcome { done, proxied, names }) =
+            wrap().map_err(|fault| Error::new(ErrorKind::Invalid, format!("{place}, {fault}")))?;
         if !done.said.is_empty() {
             change.after = Some(after);
             if file.shared {
@@ -148,37 +153,13 @@ impl WrapPlan {
         }
         self.notes.extend(done.notes.iter().map(|note| format!("{place}: {note}")));
         change.done = done;
-        change.held = InstalledContent::of_proxied(&file.holds);
-        let starts = change.held.iter().flat_map(|held| ServerStartChange::all_of(&change, held));
-        change.done.servers = starts.collect();
-        let holds: Vec<&InstalledContent> = change.held.iter().collect();
-        demand_only_ours(&change, AllowedChanges { holds: &holds, peers: &[] }, places)?;
+        change.done.servers = ServerStartChange::all_of(&change, &held);
+        demand_only_ours(&change, AllowedChanges { holds: &[&held], peers: &[] }, places)?;
+        change.held = Some(held);
         change.demand_possible()?;
         self.proxied.extend(proxied);
         self.names.extend(names);
         self.changes.push(change);
         Ok(())
-    }
-}
-
-fn wrap_servers(
-    holds: &SettingsContent,
-    before: Option<&[u8]>,
-    choice: ProxyChoice<'_>,
-) -> Result<(Vec<u8>, ProxyOutcome), SettingsSyntaxError> {
-    match holds {
-        SettingsContent::Servers(layout) => {
-            let mut json = JsonFile::read(before, layout.dialect)?;
-            let outcome = proxied::wrap_json(&mut json, &layout.at, choice);
-            Ok((json.bytes(), outcome))
-        }
-        SettingsContent::TomlServers => {
-            let (bom, text) = toml::split_text(before.unwrap_or_default())?;
-            let (text, outcome) = proxied::wrap_toml(text, choice)?;
-            Ok((format!("{bom}{text}").into_bytes(), outcome))
-        }
-        SettingsContent::Hooks(_) | SettingsContent::TomlHooks(_) | SettingsContent::Extension => {
-            Ok((before.unwrap_or_default().to_vec(), ProxyOutcome::default()))
-        }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::JsonDialect;
 use super::node::{AdditionStyle, SyntaxItem, SyntaxList, SyntaxNode};
 use super::tree::{self, JsonText, node_to_json};
-use super::{NewValue, SettingsSyntaxError, split_bom};
+use super::{EmptiedContainers, NewValue, SettingsSyntaxError, split_bom};
 
 /// A JSON file that is edited.
 #[derive(Debug, Clone)]
@@ -39,6 +39,20 @@ impl From<usize> for JsonPathStep {
     fn from(index: usize) -> Self {
         Self::Index(index)
     }
+}
+
+/// Path of objects by their names.
+pub(crate) fn steps<T: AsRef<str>>(names: &[T]) -> Vec<JsonPathStep> {
+    names.iter().map(|name| name.as_ref().into()).collect()
+}
+
+/// Names and numbers of a path.
+pub(crate) fn path_names(path: &[JsonPathStep]) -> Vec<String> {
+    let name = |step: &JsonPathStep| match step {
+        JsonPathStep::Name(name) => name.clone(),
+        JsonPathStep::Index(index) => index.to_string(),
+    };
+    path.iter().map(name).collect()
 }
 
 impl JsonFile {
@@ -77,6 +91,10 @@ impl JsonFile {
             one_line: first.is_some() && !parsed.root.text().contains('\n'),
         };
         Ok(Self { bom, bare, text: parsed, dialect, style, emptied: Vec::new() })
+    }
+
+    pub(crate) fn dialect(&self) -> JsonDialect {
+        self.dialect
     }
 
     /// True if the file had no object.
@@ -138,6 +156,30 @@ impl JsonFile {
         }
     }
 
+    /// Ensures that the path `names` leads to an object. Returns the paths that were created.
+    pub(crate) fn ensure_objects<T: AsRef<str>>(
+        &mut self,
+        names: &[T],
+    ) -> Result<Vec<Vec<String>>, SettingsSyntaxError> {
+        let mut created = Vec::new();
+        let path = steps(names);
+        for (depth, name) in names.iter().map(AsRef::as_ref).enumerate() {
+            let (above, here) = (&path[..depth], &path[..=depth]);
+            match self.find(here) {
+                None => {
+                    self.set(above, name, &NewValue::EMPTY);
+                    created.push(path_names(here));
+                }
+                Some(SyntaxNode::Object(_)) => {}
+                Some(_) => {
+                    let what = format!("“{name}” should be an object: {{ … }}");
+                    return Err(self.error_at(here, &what));
+                }
+            }
+        }
+        Ok(created)
+    }
+
     /// Appends a value to an array.
     pub(crate) fn push(&mut self, array: &[JsonPathStep], value: &NewValue) {
         if let Some(SyntaxNode::Array(_)) = self.find(array) {
@@ -154,6 +196,14 @@ impl JsonFile {
         list.remove(at);
         if list.items.is_empty() {
             self.emptied.push(above.to_vec());
+        }
+    }
+
+    /// Removes an empty container, if the policy allows it.
+    pub(crate) fn remove_empty(&mut self, path: &[JsonPathStep], emptied: EmptiedContainers<'_>) {
+        let list = self.find(path).and_then(SyntaxNode::list);
+        if list.is_some_and(|list| list.items.is_empty()) && emptied.may_remove(path) {
+            self.remove(path);
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod json;
 pub(crate) mod node;
+mod settings_text;
 pub(crate) mod toml;
 pub(crate) mod tree;
 
@@ -11,7 +12,10 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 pub(crate) use crate::clients::JsonDialect;
-pub(crate) use json::{JsonFile, JsonPathStep};
+pub(crate) use json::{JsonFile, JsonPathStep, path_names, steps};
+pub(crate) use settings_text::{
+    EmptiedContainers, LINE_END, SettingsSyntax, SettingsText, is_empty_container, parse_settings,
+};
 
 const BOM: &str = "\u{feff}";
 

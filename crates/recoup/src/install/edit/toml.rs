@@ -11,20 +11,14 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use toml_edit::{Document, InlineTable, Item, Key, Table, Value as Inline};
 
+use super::SettingsSyntaxError;
 use super::node::{AdditionStyle, SyntaxItem, SyntaxList, SyntaxNode, SyntaxPart};
-use super::{SettingsSyntaxError, split_bom};
 use statements::{TextEdits, TomlStatement, line_end, line_start, statements};
 
 /// Codex's table of MCP servers.
 pub(crate) const SERVERS: &str = "mcp_servers";
 
 const HOOKS: &str = "hooks";
-
-/// Splits the content of a file into its byte order mark, which may be empty, and its text.
-pub(crate) fn split_text(bytes: &[u8]) -> Result<(&'static str, &str), SettingsSyntaxError> {
-    let text = str::from_utf8(bytes);
-    text.map(split_bom).map_err(|_| SettingsSyntaxError::at("", 0, "the file is not UTF-8"))
-}
 
 fn parse(text: &str) -> Result<Document<&str>, SettingsSyntaxError> {
     Document::parse(text).map_err(|error| {
@@ -77,31 +71,6 @@ pub(crate) fn from_json(value: &Value) -> Inline {
         Value::String(text) => text.as_str().into(),
         other => other.to_string().into(),
     }
-}
-
-/// Adds or updates the table of a server; returns the same text if nothing changes.
-pub(crate) fn put_server(
-    text: &str,
-    name: &str,
-    command: &str,
-    args: &[String],
-) -> Result<String, SettingsSyntaxError> {
-    let fields = [("command", command.into()), ("args", Inline::from_iter(args))];
-    put_fields(text, &[SERVERS, name], &fields)
-}
-
-/// Removes a server; with `empty`, also the table of servers if it becomes empty.
-pub(crate) fn remove_server(
-    text: &str,
-    name: &str,
-    empty: bool,
-) -> Result<String, SettingsSyntaxError> {
-    let root = parse_to_json(text)?;
-    let all = root.get(SERVERS).and_then(Value::as_object);
-    if empty && all.is_some_and(|all| all.keys().all(|it| it == name)) {
-        return remove_fields(text, &[], &[SERVERS]);
-    }
-    remove_fields(text, &[SERVERS], &[name])
 }
 
 /// Removes fields of the table at a path.
@@ -207,7 +176,10 @@ pub(crate) fn append_list_tables(
 
 /// Removes what is at these paths, which are in the order of the text, and leaves every other byte.
 /// A comment above the removed part stays: it may be about something else.
-fn remove_paths(text: &str, gone: &[Vec<String>]) -> Result<String, SettingsSyntaxError> {
+pub(crate) fn remove_paths(
+    text: &str,
+    gone: &[Vec<String>],
+) -> Result<String, SettingsSyntaxError> {
     let document = parse(text)?;
     let mut edits = TextEdits::of(text);
     let mut is_section_gone = false;

@@ -1,14 +1,16 @@
 //! Hooks: `{EVENT: [{"matcher": …, "hooks": [HOOK…]}…]…}`, in an object of the file or at its top.
 
+use std::convert::Infallible;
+
 use crate::clients;
 use crate::clients::{RecoupCall, group_limit};
 use serde_json::Value;
 
-use super::{
-    EditSummary, EmptiedContainers, ensure_objects, names, remove_empty, remove_repeatedly,
-};
+use super::{EditSummary, remove_repeatedly};
 use crate::clients::HookLayout;
-use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
+use crate::install::edit::{
+    EmptiedContainers, JsonFile, JsonPathStep, NewValue, SettingsSyntaxError, path_names, steps,
+};
 
 const HOOKS: &str = "hooks";
 
@@ -39,7 +41,7 @@ pub(crate) fn put(
         json.set(&[], VERSION, &NewValue::plain(version));
         done.created.push(vec![VERSION.to_owned()]);
     }
-    done.created.extend(ensure_objects(json, at)?);
+    done.created.extend(json.ensure_objects(at)?);
     let (mut added, mut changed) = (Vec::new(), Vec::new());
     for (event, ours) in calls(json, at) {
         done.had_ours = true;
@@ -82,7 +84,7 @@ pub(crate) fn remove(
     at: &[&str],
     emptied: EmptiedContainers<'_>,
 ) -> EditSummary {
-    let mut done = remove_repeatedly(|done| {
+    let done = remove_repeatedly(|done| {
         let mut any = false;
         for (event, ours) in calls(json, at) {
             done.had_ours = true;
@@ -101,10 +103,11 @@ pub(crate) fn remove(
             }
         }
         if any && !at.is_empty() {
-            remove_empty(json, &steps(at), emptied);
+            json.remove_empty(&steps(at), emptied);
         }
-        any
+        Ok::<_, Infallible>(any)
     });
+    let Ok(mut done) = done;
     if !done.said.is_empty() {
         let version = [VERSION.into()];
         if json.value_at(&[]).is_some_and(|root| has_version_alone(&root))
@@ -193,7 +196,7 @@ fn add(
     match json.value_at(&event_path(at, event)) {
         None => {
             json.set(&steps(at), event, &NewValue::List(vec![group]));
-            created.push(names(&event_path(at, event)));
+            created.push(path_names(&event_path(at, event)));
         }
         Some(Value::Array(_)) => json.push(&event_path(at, event), &group),
         Some(_) => {
@@ -263,12 +266,8 @@ pub(crate) fn remove_hooks(
         }
     }
     if !spots.is_empty() {
-        remove_empty(json, &event_path(at, event), emptied);
+        json.remove_empty(&event_path(at, event), emptied);
     }
-}
-
-fn steps(at: &[&str]) -> Vec<JsonPathStep> {
-    at.iter().map(|name| (*name).into()).collect()
 }
 
 fn event_path(at: &[&str], event: &str) -> Vec<JsonPathStep> {

@@ -12,7 +12,6 @@ use crate::clients;
 use recoup_core::secrets;
 
 use super::ServerStartChange;
-use super::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
 
 /// Result of editing a file.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -46,87 +45,16 @@ const EXTENSION_SOURCE: &str = include_str!("../../../assets/pi/recoup.ts");
 /// Marks, among the created paths, the top-level object.
 pub(crate) const ROOT: Vec<String> = Vec::new();
 
-/// Marks, among the created paths, a line end that was added to the last line.
-const LINE_END: &str = "\n";
-
-/// Which objects and lists are removed once they are empty.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum EmptiedContainers<'a> {
-    /// Only containers that we created.
-    Made(&'a [Vec<String>]),
-    /// All: it is unknown who created them.
-    Any,
-}
-
-impl EmptiedContainers<'_> {
-    fn may_remove(self, path: &[JsonPathStep]) -> bool {
-        let Self::Made(made) = self else { return true };
-        made.iter().any(|made| *made == names(path))
-    }
-
-    /// Removes the line end that was added to the last line of `text`, once ours is gone from
-    /// `left`. If more follows ours, the line end belongs to it.
-    fn remove_line_end(self, text: &str, left: &mut String) {
-        let was_last = text.starts_with(left.trim_end());
-        if was_last && matches!(self, Self::Made(_)) && self.may_remove(&[LINE_END.into()]) {
-            let bare = left.strip_suffix('\n').unwrap_or(left);
-            left.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
-        }
-    }
-}
-
 /// Repeats a removal until it finds nothing: of duplicate names the last one counts; once it is
 /// gone, the one before.
-fn remove_repeatedly(mut remove_once: impl FnMut(&mut EditSummary) -> bool) -> EditSummary {
+fn remove_repeatedly<E>(
+    mut remove_once: impl FnMut(&mut EditSummary) -> Result<bool, E>,
+) -> Result<EditSummary, E> {
     let mut done = EditSummary::default();
-    while remove_once(&mut done) {
+    while remove_once(&mut done)? {
         done.notes.clear();
     }
-    done
-}
-
-/// Ensures that the path `names` leads to an object. Returns the paths that were created.
-fn ensure_objects(
-    json: &mut JsonFile,
-    names: &[&str],
-) -> Result<Vec<Vec<String>>, SettingsSyntaxError> {
-    let mut created = Vec::new();
-    let mut path: Vec<JsonPathStep> = Vec::new();
-    for name in names {
-        let above = path.clone();
-        path.push((*name).into());
-        match json.value_at(&path) {
-            None => {
-                json.set(&above, name, &NewValue::EMPTY);
-                created.push(self::names(&path));
-            }
-            Some(value) if value.is_object() => {}
-            Some(_) => {
-                let what = format!("“{name}” should be an object: {{ … }}");
-                return Err(json.error_at(&path, &what));
-            }
-        }
-    }
-    Ok(created)
-}
-
-/// Removes an empty container, if the policy allows it.
-fn remove_empty(json: &mut JsonFile, path: &[JsonPathStep], emptied: EmptiedContainers<'_>) {
-    let empty = json.value_at(path).is_some_and(|value| {
-        value.as_object().is_some_and(serde_json::Map::is_empty)
-            || value.as_array().is_some_and(Vec::is_empty)
-    });
-    if empty && emptied.may_remove(path) {
-        json.remove(path);
-    }
-}
-
-fn names(path: &[JsonPathStep]) -> Vec<String> {
-    let name = |step: &JsonPathStep| match step {
-        JsonPathStep::Name(name) => name.clone(),
-        JsonPathStep::Index(index) => index.to_string(),
-    };
-    path.iter().map(name).collect()
+    Ok(done)
 }
 
 /// Returns Pi's extension with this program: its path, or the bare name in a shared file.

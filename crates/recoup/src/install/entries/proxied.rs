@@ -24,8 +24,9 @@ use super::EditSummary;
 use super::server_edit::ServerEntryEdit;
 use super::servers::SERVER;
 use crate::config::is_variable_name;
-use crate::install::edit::toml::{self, SERVERS};
-use crate::install::edit::{JsonDialect, JsonFile, JsonPathStep, SettingsSyntaxError};
+use crate::install::edit::{
+    JsonFile, JsonPathStep, SettingsSyntax, SettingsSyntaxError, SettingsText, steps, toml,
+};
 
 /// Beginning of the variables that we add to an entry.
 const OUR_VARIABLES: &str = "RECOUP_PROXY_";
@@ -49,14 +50,6 @@ const CODEX_VARIABLE_HEADERS: &str = "env_http_headers";
 const CODEX_BEARER: &str = "bearer_token_env_var";
 /// Variables that Codex passes on to a server.
 const CODEX_PASSED: &str = "env_vars";
-
-/// Syntax of the file that an entry is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntrySyntax {
-    Json,
-    /// Codex's.
-    Toml,
-}
 
 /// Request to put our proxy in front of servers.
 #[derive(Debug, Clone, Copy)]
@@ -88,94 +81,82 @@ enum ProxyDecision {
     Unfit(&'static str),
 }
 
-/// Puts our proxy in front of the chosen servers of a JSON file.
-pub(crate) fn wrap_json(
-    json: &mut JsonFile,
+/// Puts our proxy in front of the chosen servers of a file.
+pub(crate) fn wrap(
+    file: &mut SettingsText,
     at: &[String],
     choice: ProxyChoice<'_>,
-) -> ProxyOutcome {
+) -> Result<ProxyOutcome, SettingsSyntaxError> {
     let at = steps(at);
     let mut outcome = ProxyOutcome::default();
-    for (name, edit) in outcome.decide(json.value_at(&at).as_ref(), choice, EntrySyntax::Json) {
-        edit.apply_to_json(json, &[&at[..], &[name.as_str().into()]].concat());
+    for (name, edit) in outcome.decide(file.value_at(&at).as_ref(), choice, file.syntax()) {
+        edit.apply(file, &[&at[..], &[name.as_str().into()]].concat())?;
     }
-    outcome
+    Ok(outcome)
 }
 
-/// Puts our proxy in front of the chosen servers of Codex's file.
-pub(crate) fn wrap_toml(
-    text: &str,
-    choice: ProxyChoice<'_>,
-) -> Result<(String, ProxyOutcome), SettingsSyntaxError> {
-    let mut outcome = ProxyOutcome::default();
-    let root = toml::parse_to_json(text)?;
-    let mut text = text.to_owned();
-    for (name, edit) in outcome.decide(root.get(SERVERS), choice, EntrySyntax::Toml) {
-        text = edit.apply_to_toml(&text, &name, None)?;
-    }
-    Ok((text, outcome))
-}
-
-/// Takes our proxy away from all servers of a JSON file. An entry that is as we wrote it becomes
-/// what it was in the `earlier` text, to the byte.
-pub(crate) fn unwrap_json(
-    json: &mut JsonFile,
+/// Takes our proxy away from all servers of a file. What is as we wrote it becomes what it was in
+/// the `earlier` text, to the byte: in JSON the entry, in TOML each of its values.
+pub(crate) fn unwrap(
+    file: &mut SettingsText,
     at: &[String],
-    dialect: JsonDialect,
     earlier: Option<&[u8]>,
-) -> EditSummary {
-    let at = steps(at);
-    let earlier = earlier.and_then(|text| JsonFile::read(Some(text), dialect).ok());
+) -> Result<EditSummary, SettingsSyntaxError> {
+    let earlier = earlier.and_then(|text| SettingsText::read(Some(text), file.syntax()).ok());
+    let path = steps(at);
     let mut done = EditSummary::default();
-    for (name, entry, call) in proxied_servers(json.value_at(&at).as_ref()) {
-        let path = [&at[..], &[name.as_str().into()]].concat();
-        let original = earlier.as_ref().filter(|earlier| {
-            let mut again = (*earlier).clone();
-            let decided = again
-                .value_at(&path)
-                .map(|entry| decide(&name, &entry, &call.program, EntrySyntax::Json));
-            let Some(ProxyDecision::Wrap(edit)) = decided else { return false };
-            edit.apply_to_json(&mut again, &path);
-            again.source_at(&path) == json.source_at(&path)
-        });
-        if let Some(original) = original {
-            json.copy_value(&path, original);
-        } else if let Some(edit) = unwrap_edit(&entry, &call, EntrySyntax::Json) {
-            edit.apply_to_json(json, &path);
+    for (name, entry, call) in proxied_servers(file.value_at(&path).as_ref()) {
+        let path = [&path[..], &[name.as_str().into()]].concat();
+        if let (SettingsText::Json(json), Some(SettingsText::Json(earlier))) =
+            (&mut *file, &earlier)
+            && is_as_wrapped(json, earlier, &path, &name, &call.program)
+        {
+            json.copy_value(&path, earlier);
+        } else if let Some(edit) = unwrap_edit(&entry, &call, file.syntax()) {
+            edit.apply(file, &path)?;
+            if let (SettingsText::Toml { text, .. }, Some(SettingsText::Toml { text: was, .. })) =
+                (&mut *file, &earlier)
+            {
+                for (field, _) in &edit.set {
+                    *text = toml::restore_writing(text, was, &[toml::SERVERS, &name, field])?;
+                }
+            }
         } else {
-            done.add_note(custom_proxy_note(&name));
+            done.add_note(format!(
+                "the server “{name}” calls our proxy in a way of its own: take that out by hand"
+            ));
             continue;
         }
         done.had_ours = true;
-        done.said.push(unwrapped_text(&name));
-    }
-    done
-}
-
-/// Takes our proxy away from all servers of Codex's file.
-pub(crate) fn unwrap_toml(
-    text: &str,
-    earlier: Option<&str>,
-) -> Result<(String, EditSummary), SettingsSyntaxError> {
-    let mut done = EditSummary::default();
-    let root = toml::parse_to_json(text)?;
-    let mut text = text.to_owned();
-    for (name, entry, call) in proxied_servers(root.get(SERVERS)) {
-        let Some(edit) = unwrap_edit(&entry, &call, EntrySyntax::Toml) else {
-            done.add_note(custom_proxy_note(&name));
-            continue;
-        };
-        text = edit.apply_to_toml(&text, &name, earlier)?;
-        done.had_ours = true;
-        done.said.push(unwrapped_text(&name));
+        done.said.push(format!("the proxy before server “{name}”"));
     }
     // What was added behind a last line without an end had made one.
-    let is_same_end = |it: &&str| !it.ends_with('\n') && it.lines().last() == text.lines().last();
-    if !done.said.is_empty() && earlier.as_ref().is_some_and(is_same_end) {
-        let bare = text.strip_suffix('\n').unwrap_or(&text);
+    if let (SettingsText::Toml { text, .. }, Some(SettingsText::Toml { text: was, .. })) =
+        (file, &earlier)
+        && !done.said.is_empty()
+        && !was.ends_with('\n')
+        && was.lines().last() == text.lines().last()
+    {
+        let bare = text.strip_suffix('\n').unwrap_or(text);
         text.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
     }
-    Ok((text, done))
+    Ok(done)
+}
+
+/// True if the entry of an earlier text, wrapped again, gives what stands in the file.
+fn is_as_wrapped(
+    now: &JsonFile,
+    earlier: &JsonFile,
+    path: &[JsonPathStep],
+    name: &str,
+    program: &str,
+) -> bool {
+    let Some(entry) = earlier.value_at(path) else { return false };
+    let syntax = SettingsSyntax::Json(earlier.dialect());
+    let ProxyDecision::Wrap(edit) = decide(name, &entry, program, syntax) else { return false };
+    let mut again = SettingsText::Json(earlier.clone());
+    edit.apply(&mut again, path).is_ok()
+        && matches!(again, SettingsText::Json(it) if it.source_at(path) == now.source_at(path))
 }
 
 /// Returns the servers behind our proxy, with their entries.
@@ -189,7 +170,7 @@ pub(crate) fn proxied_servers(all: Option<&Value>) -> Vec<(String, Value, Recoup
 
 /// Returns an entry as it is without our proxy, for comparison: lists and objects with nothing in
 /// them are left out.
-pub(crate) fn without_proxy(entry: &Value, syntax: EntrySyntax) -> Value {
+pub(crate) fn without_proxy(entry: &Value, syntax: SettingsSyntax) -> Value {
     let mut plain = entry.clone();
     let edit = clients::proxy_in_server(entry).and_then(|call| unwrap_edit(entry, &call, syntax));
     if let (Some(edit), Some(fields)) = (edit, plain.as_object_mut()) {
@@ -228,7 +209,7 @@ impl ProxyOutcome {
         &mut self,
         all: Option<&Value>,
         choice: ProxyChoice<'_>,
-        syntax: EntrySyntax,
+        syntax: SettingsSyntax,
     ) -> Vec<(String, ServerEntryEdit)> {
         let mut edits = Vec::new();
         for (name, entry) in all.and_then(Value::as_object).into_iter().flatten() {
@@ -274,7 +255,7 @@ impl ProxyOutcome {
     }
 }
 
-fn decide(name: &str, entry: &Value, program: &str, syntax: EntrySyntax) -> ProxyDecision {
+fn decide(name: &str, entry: &Value, program: &str, syntax: SettingsSyntax) -> ProxyDecision {
     if clients::proxy_in_server(entry).is_some() {
         return ProxyDecision::Proxied;
     }
@@ -360,7 +341,7 @@ fn wrap_url(
     url: &str,
     program: &str,
     mut proxy: Vec<String>,
-    syntax: EntrySyntax,
+    syntax: SettingsSyntax,
 ) -> Result<ServerEntryEdit, &'static str> {
     const HEADERS: &str = "its headers are not in a form that is known here";
     let kind = entry.get("type").map(|kind| kind.as_str().unwrap_or_default());
@@ -373,7 +354,7 @@ fn wrap_url(
     let is_list = kind == Some("remote");
     let variables = if is_list { "environment" } else { "env" };
     let mut edit = ServerEntryEdit { removed: vec![field], ..Default::default() };
-    let headers_field = if syntax == EntrySyntax::Toml { CODEX_HEADERS } else { "headers" };
+    let headers_field = if syntax == SettingsSyntax::Toml { CODEX_HEADERS } else { "headers" };
     let headers = entry.get(headers_field).map(|it| it.as_object().ok_or(HEADERS)).transpose()?;
     let headers = headers.into_iter().flatten();
     for (number, (name, value)) in (1..).zip(headers) {
@@ -383,7 +364,7 @@ fn wrap_url(
     }
     edit.members.push((variables, URL_VARIABLE.to_owned(), Some(url.to_owned())));
     edit.removed.extend(entry.get(headers_field).map(|_| headers_field));
-    if syntax == EntrySyntax::Toml {
+    if syntax == SettingsSyntax::Toml {
         let mut passed = Vec::new();
         let bearer = entry.get(CODEX_BEARER).map(|it| it.as_str().ok_or(HEADERS)).transpose()?;
         if let Some(variable) = bearer {
@@ -416,7 +397,11 @@ fn wrap_url(
 
 /// Returns the edit that takes our proxy away, from what its arguments say; none if these are not
 /// as we write them.
-fn unwrap_edit(entry: &Value, call: &RecoupCall, syntax: EntrySyntax) -> Option<ServerEntryEdit> {
+fn unwrap_edit(
+    entry: &Value,
+    call: &RecoupCall,
+    syntax: SettingsSyntax,
+) -> Option<ServerEntryEdit> {
     let arguments = ProxyArguments::parse(&call.args).filter(|_| !call.wrapped)?;
     let is_list = entry.get("command").is_some_and(Value::is_array);
     let variables = if is_list { "environment" } else { "env" };
@@ -451,22 +436,22 @@ fn unwrap_edit(entry: &Value, call: &RecoupCall, syntax: EntrySyntax) -> Option<
         let moved = variable.filter(|it| it.starts_with(HEADER_VARIABLE)).and_then(value_of);
         let bearer = value.strip_prefix("Bearer ${").and_then(|it| it.strip_suffix('}'));
         match (syntax, moved, variable, bearer) {
-            (EntrySyntax::Json, moved, ..) => {
+            (SettingsSyntax::Json(_), moved, ..) => {
                 edit.members.push(("headers", name, Some(moved.unwrap_or(value).to_owned())));
             }
-            (EntrySyntax::Toml, None, None, Some(it)) if name == "Authorization" => {
+            (SettingsSyntax::Toml, None, None, Some(it)) if name == "Authorization" => {
                 edit.set.push((CODEX_BEARER, it.into()));
             }
-            (EntrySyntax::Toml, None, Some(it), _) => {
+            (SettingsSyntax::Toml, None, Some(it), _) => {
                 edit.members.push((CODEX_VARIABLE_HEADERS, name, Some(it.to_owned())));
             }
-            (EntrySyntax::Toml, moved, ..) => {
+            (SettingsSyntax::Toml, moved, ..) => {
                 edit.members.push((CODEX_HEADERS, name, Some(moved.unwrap_or(value).to_owned())));
             }
         }
     }
     edit.removed.extend(
-        entry.get(CODEX_PASSED).filter(|_| syntax == EntrySyntax::Toml).map(|_| CODEX_PASSED),
+        entry.get(CODEX_PASSED).filter(|_| syntax == SettingsSyntax::Toml).map(|_| CODEX_PASSED),
     );
     let own = entry.get(variables).and_then(Value::as_object).into_iter().flatten();
     let own = own.filter(|(name, _)| name.starts_with(OUR_VARIABLES));
@@ -525,16 +510,4 @@ fn variable_names(entry: &Value) -> impl Iterator<Item = String> {
     let passed = entry.get(CODEX_PASSED).and_then(Value::as_array).into_iter().flatten();
     let passed = passed.filter_map(|name| name.as_str().map(str::to_owned));
     set.chain(passed)
-}
-
-fn custom_proxy_note(name: &str) -> String {
-    format!("the server “{name}” calls our proxy in a way of its own: take that out by hand")
-}
-
-fn unwrapped_text(name: &str) -> String {
-    format!("the proxy before server “{name}”")
-}
-
-fn steps(at: &[String]) -> Vec<JsonPathStep> {
-    at.iter().map(|name| name.as_str().into()).collect()
 }

@@ -6,9 +6,11 @@ use recoup_core::secrets;
 use serde_json::Value;
 
 use super::proxied::proxied_servers;
-use super::{EditSummary, EmptiedContainers, ensure_objects, remove_empty, remove_repeatedly};
-use crate::clients::{ServerEntryShape, ServerLayout};
-use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
+use super::{EditSummary, remove_repeatedly};
+use crate::clients::ServerEntryShape;
+use crate::install::edit::{
+    EmptiedContainers, LINE_END, NewValue, SettingsSyntaxError, SettingsText, steps,
+};
 
 /// The name of our server in every client.
 pub(crate) const SERVER: &str = "recoup";
@@ -62,92 +64,87 @@ pub(crate) fn entry(
 
 /// Ensures that our server is there once, and up to date.
 pub(crate) fn put(
-    json: &mut JsonFile,
-    servers: &ServerLayout,
+    file: &mut SettingsText,
+    at: &[String],
+    shape: ServerEntryShape,
     start: &ServerCommand<'_>,
-) -> Result<EditSummary, SettingsSyntaxError> {
-    let names: Vec<&str> = servers.at.iter().map(String::as_str).collect();
-    let at: Vec<JsonPathStep> = names.iter().map(|name| (*name).into()).collect();
-    let all = json.value_at(&at);
-    let mut done = EditSummary::default();
+    done: &mut EditSummary,
+) -> Result<(), SettingsSyntaxError> {
+    let path = steps(at);
+    let all = file.value_at(&path);
     let known = our_servers(all.as_ref());
-    done.had_ours = !proxied_servers(all.as_ref()).is_empty();
+    done.had_ours |= !proxied_servers(all.as_ref()).is_empty();
     for (name, call) in &known {
         if call.wrapped {
             done.add_note(custom_server_note(name, call));
             continue;
         }
         done.had_ours = true;
-        let path = [&at[..], &[name.as_str().into()]].concat();
-        let before = json.bytes();
-        for (field, value) in entry(servers.shape, start, &start.args(&call.args)) {
+        let before = file.bytes();
+        for (field, value) in entry(shape, start, &start.args(&call.args)) {
             // `enabled` is the user's choice.
             if matches!(field, "command" | "args") {
-                json.set(&path, field, &value);
+                file.set(&[&path[..], &[name.as_str().into()]].concat(), field, &value)?;
             }
         }
-        if json.bytes() != before {
+        if file.bytes() != before {
             done.said.push(format!("server “{name}” updated"));
         }
     }
     if !known.is_empty() {
-        return Ok(done);
+        return Ok(());
     }
     if let Some(other) = all.as_ref().and_then(|all| all.get(SERVER)) {
-        done.add_note(name_taken_note(other));
-        return Ok(done);
+        done.add_note(format!(
+            "{}: it is kept, and recoup's server is not added",
+            describe_name_conflict(other)
+        ));
+        return Ok(());
     }
-    done.created = ensure_objects(json, &names)?;
-    json.set(&at, SERVER, &NewValue::Object(entry(servers.shape, start, &start.args(&[]))));
+    let lacked_line_end = file.lacks_line_end();
+    done.created.extend(file.ensure_objects(at)?);
+    file.set(&path, SERVER, &NewValue::Object(entry(shape, start, &start.args(&[]))))?;
+    if lacked_line_end && !file.lacks_line_end() {
+        done.created.push(vec![LINE_END.to_owned()]);
+    }
     done.said.push(format!("server “{SERVER}”"));
-    Ok(done)
+    Ok(())
 }
 
 /// Removes our server.
 pub(crate) fn remove(
-    json: &mut JsonFile,
-    servers: &ServerLayout,
+    file: &mut SettingsText,
+    at: &[String],
     emptied: EmptiedContainers<'_>,
-) -> EditSummary {
-    let at: Vec<JsonPathStep> = servers.at.iter().map(|name| name.as_str().into()).collect();
+) -> Result<EditSummary, SettingsSyntaxError> {
+    let path = steps(at);
     remove_repeatedly(|done| {
         let mut any = false;
-        for (name, call) in our_servers(json.value_at(&at).as_ref()) {
+        for (name, call) in our_servers(file.value_at(&path).as_ref()) {
             if call.wrapped {
                 done.add_note(custom_server_note(&name, &call));
                 continue;
             }
-            json.remove(&[&at[..], &[name.as_str().into()]].concat());
-            any = true;
+            file.remove(&[&path[..], &[name.as_str().into()]].concat(), emptied)?;
+            (any, done.had_ours) = (true, true);
             let said = format!("server “{name}”");
             if !done.said.contains(&said) {
                 done.said.push(said);
             }
         }
-        if any {
-            done.had_ours = true;
-            for depth in (1..=at.len()).rev() {
-                remove_empty(json, &at[..depth], emptied);
-            }
-        }
-        any
+        Ok(any)
     })
 }
 
 /// Returns our servers in an object with all servers.
-pub(super) fn our_servers(all: Option<&Value>) -> Vec<(String, RecoupCall)> {
+fn our_servers(all: Option<&Value>) -> Vec<(String, RecoupCall)> {
     let all = all.and_then(Value::as_object).into_iter().flatten();
     all.filter_map(|(name, entry)| Some((name.clone(), clients::call_in_server(entry)?))).collect()
 }
 
 /// Note about a custom command of the user that starts our server.
-pub(crate) fn custom_server_note(name: &str, call: &RecoupCall) -> String {
+fn custom_server_note(name: &str, call: &RecoupCall) -> String {
     format!("the server “{name}” starts recoup's server through {:?}: it is kept", call.started())
-}
-
-/// Note that another server has our name, so that ours is not added.
-pub(crate) fn name_taken_note(other: &Value) -> String {
-    format!("{}: it is kept, and recoup's server is not added", describe_name_conflict(other))
 }
 
 /// Describes another server with our name. Names only its program: arguments, variables and

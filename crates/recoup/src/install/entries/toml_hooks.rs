@@ -3,11 +3,10 @@
 
 use serde_json::Value;
 
+use super::EditSummary;
 use super::hooks::{custom_command_note, list_events, shell_line};
-use super::{EditSummary, EmptiedContainers, LINE_END};
 use crate::clients::{HookLayout, RecoupCall, call_in_hook, group_limit};
-use crate::install::edit::SettingsSyntaxError;
-use crate::install::edit::toml;
+use crate::install::edit::{LINE_END, SettingsSyntaxError, toml};
 
 const HOOKS: &str = "hooks";
 
@@ -33,10 +32,10 @@ pub(crate) fn our_hooks(root: &Value) -> Vec<ListedHook<'_>> {
 /// Ensures that every event calls `program` once, for all tools. A command of the user's own takes
 /// precedence.
 pub(crate) fn put(
-    text: &str,
+    text: &mut String,
     wanted: &HookLayout,
     program: &str,
-) -> Result<(String, EditSummary), SettingsSyntaxError> {
+) -> Result<EditSummary, SettingsSyntaxError> {
     let line = shell_line(wanted, program);
     let root = toml::parse_to_json(text)?;
     let ours = our_hooks(&root);
@@ -74,14 +73,12 @@ pub(crate) fn put(
     } else if !gone.is_empty() {
         done.said.push("hooks updated: repeated ones removed".to_owned());
     }
-    Ok((after, done))
+    *text = after;
+    Ok(done)
 }
 
 /// Removes our calls, except custom commands.
-pub(crate) fn remove(
-    text: &str,
-    emptied: EmptiedContainers<'_>,
-) -> Result<(String, EditSummary), SettingsSyntaxError> {
+pub(crate) fn remove(text: &mut String) -> Result<EditSummary, SettingsSyntaxError> {
     let root = toml::parse_to_json(text)?;
     let (own, plain): (Vec<_>, Vec<_>) =
         our_hooks(&root).into_iter().partition(|it| it.call.wrapped);
@@ -90,11 +87,10 @@ pub(crate) fn remove(
         done.add_note(custom_command_note(&it.event, &it.call));
     }
     let gone: Vec<usize> = plain.iter().map(|it| it.at).collect();
-    let mut left = toml::remove_list_items(text, HOOKS, &gone)?;
+    *text = toml::remove_list_items(text, HOOKS, &gone)?;
     if !plain.is_empty() {
         let events: Vec<String> = plain.into_iter().map(|it| it.event).collect();
         done.said.push(format!("hooks for {}", list_events(&events)));
-        emptied.remove_line_end(text, &mut left);
     }
-    Ok((left, done))
+    Ok(done)
 }

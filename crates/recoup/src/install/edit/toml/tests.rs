@@ -2,7 +2,25 @@
 
 mod removal;
 
+use super::super::{EmptiedContainers, SettingsSyntax, SettingsText};
 use super::*;
+
+fn put_server(
+    text: &str,
+    name: &str,
+    command: &str,
+    args: &[String],
+) -> Result<String, SettingsSyntaxError> {
+    let fields = [("command", command.into()), ("args", Inline::from_iter(args))];
+    put_fields(text, &[SERVERS, name], &fields)
+}
+
+fn remove_server(text: &str, name: &str, empty: bool) -> Result<String, SettingsSyntaxError> {
+    let mut file = SettingsText::read(Some(text.as_bytes()), SettingsSyntax::Toml)?;
+    let emptied = if empty { EmptiedContainers::Any } else { EmptiedContainers::Made(&[]) };
+    file.remove(&[SERVERS.into(), name.into()], emptied)?;
+    Ok(String::from_utf8(file.bytes()).unwrap())
+}
 
 fn args() -> Vec<String> {
     vec!["mcp".to_owned()]
