@@ -21,7 +21,9 @@ pub use dirs::{ClientDirs, ClientPlaces};
 pub use hook_settings::{LARGEST, extension_program, has_our_hooks, hooks_disabled_by};
 pub(crate) use json_text::replace_lone_surrogates;
 pub use overview::clients_in_markdown;
-pub(crate) use settings_file::{HookLayout, SettingsContent, SettingsFile};
+pub(crate) use settings_file::{
+    CODEX_SERVERS, HookLayout, InstalledContent, SettingsFile, SettingsSyntax,
+};
 pub(crate) use spec::{
     AnswerLayout, AnswerSpec, ClientSpec, ClientVersion, FileRole, HookSpec, InstallLevel,
     JsonDialect, ServerEntryShape,

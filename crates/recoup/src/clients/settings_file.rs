@@ -1,6 +1,9 @@
-//! The settings files of a client on this machine, worked out from its description.
+//! The settings files of a client on this machine, worked out from its description, and what we put
+//! into each.
 
 use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use super::spec::{
     ClientVersion, EventSpec, FileContent, FileRole, FileSpec, HookCommandForm, HookSpec,
@@ -18,30 +21,114 @@ pub(crate) struct SettingsFile {
     /// machine.
     pub(crate) shared: bool,
     pub(crate) role: FileRole,
-    pub(crate) holds: SettingsContent,
+    pub(crate) holds: InstalledContent,
+    /// Our hooks, if they go there.
+    pub(crate) hooks: Option<HookLayout>,
+    /// Layout of our server's entry, if it goes there.
+    pub(crate) shape: ServerEntryShape,
 }
 
-/// Content that we add to a settings file.
-#[derive(Debug, Clone)]
-pub(crate) enum SettingsContent {
-    /// Commands for events.
-    Hooks(HookLayout),
+/// One kind of content that we put into a file, as the receipt stores it: removal must work even if
+/// all paths are configured differently by then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum InstalledContent {
+    /// Commands for events, in the object `hooks`.
+    Hooks,
+    /// Commands for events, in the object at this path.
+    HooksAt {
+        at: Vec<String>,
+        /// True if the file may have comments.
+        comments: bool,
+    },
     /// Commands for events, in TOML.
-    TomlHooks(HookLayout),
-    /// A server among others.
-    Servers(ServerLayout),
-    /// A server among others, in TOML.
+    TomlHooks,
+    /// A server, in the object at this path.
+    Servers {
+        at: Vec<String>,
+        /// True if the file may have comments.
+        comments: bool,
+    },
+    /// A server, in TOML.
     TomlServers,
-    /// The whole file: Pi's extension.
+    /// Other servers behind our proxy, in the object at this path.
+    ProxiedServers {
+        at: Vec<String>,
+        /// True if the file may have comments.
+        comments: bool,
+    },
+    /// Other servers behind our proxy, in TOML.
+    ProxiedTomlServers,
+    /// Pi's extension: the whole file.
     Extension,
+    /// A line of git's `info/exclude`.
+    Line(String),
+}
+
+impl InstalledContent {
+    /// Syntax of the file.
+    pub(crate) fn syntax(&self) -> SettingsSyntax {
+        match self {
+            Self::TomlHooks | Self::TomlServers | Self::ProxiedTomlServers => SettingsSyntax::Toml,
+            Self::HooksAt { comments, .. }
+            | Self::Servers { comments, .. }
+            | Self::ProxiedServers { comments, .. } => {
+                SettingsSyntax::Json(JsonDialect::with_comments(*comments))
+            }
+            Self::Hooks | Self::Extension | Self::Line(_) => {
+                SettingsSyntax::Json(JsonDialect::Strict)
+            }
+        }
+    }
+
+    /// Path of the object with events, if hooks are in it.
+    pub(crate) fn events_at(&self) -> Option<Vec<&str>> {
+        match self {
+            Self::Hooks | Self::TomlServers => Some(vec!["hooks"]),
+            Self::HooksAt { at, .. } => Some(at.iter().map(String::as_str).collect()),
+            _ => None,
+        }
+    }
+
+    /// Path of the object with servers, if it has any.
+    pub(crate) fn servers_at(&self) -> Option<Vec<String>> {
+        match self {
+            Self::Servers { at, .. } | Self::ProxiedServers { at, .. } => Some(at.clone()),
+            Self::TomlServers | Self::ProxiedTomlServers => Some(vec![CODEX_SERVERS.to_owned()]),
+            _ => None,
+        }
+    }
+
+    /// True for other servers behind our proxy.
+    pub(crate) fn is_proxied(&self) -> bool {
+        matches!(self, Self::ProxiedServers { .. } | Self::ProxiedTomlServers)
+    }
+
+    /// Returns the kind for other servers behind our proxy; none if there are no servers.
+    pub(crate) fn of_proxied(&self) -> Option<Self> {
+        match self {
+            Self::Servers { at, comments } => {
+                Some(Self::ProxiedServers { at: at.clone(), comments: *comments })
+            }
+            Self::TomlServers => Some(Self::ProxiedTomlServers),
+            _ => None,
+        }
+    }
+
+    /// True if our hooks go there.
+    pub(crate) fn is_for_hooks(&self) -> bool {
+        matches!(self, Self::Hooks | Self::HooksAt { .. } | Self::TomlHooks | Self::Extension)
+    }
+
+    /// True if our server goes there.
+    pub(crate) fn is_for_servers(&self) -> bool {
+        matches!(self, Self::Servers { .. } | Self::TomlServers)
+    }
 }
 
 /// Hooks as one version of a client takes them.
 #[derive(Debug, Clone)]
 pub(crate) struct HookLayout {
-    /// Path of the object with all events.
-    pub(crate) at: &'static [&'static str],
-    pub(crate) dialect: JsonDialect,
     /// The events in use, each with its timeout in the client's unit.
     pub(crate) events: Vec<(&'static str, u64)>,
     /// True if the program and its arguments are apart, so that no shell is started.
@@ -52,14 +139,15 @@ pub(crate) struct HookLayout {
     pub(crate) file_version: Option<u64>,
 }
 
-/// Location and layout of a client's MCP servers.
-#[derive(Debug, Clone)]
-pub(crate) struct ServerLayout {
-    /// Path of the object with all servers.
-    pub(crate) at: Vec<String>,
-    pub(crate) shape: ServerEntryShape,
-    pub(crate) dialect: JsonDialect,
+/// Syntax of a settings file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SettingsSyntax {
+    Json(JsonDialect),
+    Toml,
 }
+
+/// Codex's table of MCP servers.
+pub(crate) const CODEX_SERVERS: &str = "mcp_servers";
 
 /// Version assumed for the choice of events if a client does not report one. Such a client gets
 /// `args`: without them, `recoup` answers all the same.
@@ -90,54 +178,47 @@ impl SettingsFile {
         let dir = dirs.of_file(client, file.dir, root);
         let alternative = file.alternative.filter(|(path, _)| dir.join(path).exists());
         let (path, content) = alternative.unwrap_or((file.path, file.content));
-        let hooks =
-            |at, dialect| HookLayout::new(client.spec().hooks.as_ref(), at, dialect, version);
         let holds = match content {
-            FileContent::Hooks(at, dialect) => SettingsContent::Hooks(hooks(at, dialect)),
-            FileContent::TomlHooks => SettingsContent::TomlHooks(hooks(&[], JsonDialect::Strict)),
-            FileContent::Servers(at, shape, dialect) => {
+            // The short form, as earlier versions wrote it.
+            FileContent::Hooks(["hooks"], JsonDialect::Strict) => InstalledContent::Hooks,
+            FileContent::Hooks(at, dialect) => InstalledContent::HooksAt {
+                at: at.iter().map(|name| (*name).to_owned()).collect(),
+                comments: dialect == JsonDialect::Comments,
+            },
+            FileContent::TomlHooks => InstalledContent::TomlHooks,
+            FileContent::Servers(at, _, dialect) => {
                 let name = |name: &&str| match *name {
                     PROJECT_ROOT => root.display().to_string(),
                     name => name.to_owned(),
                 };
-                let at = at.iter().map(name).collect();
-                SettingsContent::Servers(ServerLayout { at, shape, dialect })
+                let comments = dialect == JsonDialect::Comments;
+                InstalledContent::Servers { at: at.iter().map(name).collect(), comments }
             }
-            FileContent::TomlServers => SettingsContent::TomlServers,
-            FileContent::Extension => SettingsContent::Extension,
+            FileContent::TomlServers => InstalledContent::TomlServers,
+            FileContent::Extension => InstalledContent::Extension,
         };
-        let shared = !file.personal;
-        Self { client, level: file.level, path: dir.join(path), shared, role: file.role, holds }
-    }
-}
-
-impl SettingsContent {
-    /// True if our hooks go there.
-    pub(crate) fn is_for_hooks(&self) -> bool {
-        matches!(self, Self::Hooks(_) | Self::TomlHooks(_) | Self::Extension)
-    }
-
-    /// True if our server goes there.
-    pub(crate) fn is_for_servers(&self) -> bool {
-        matches!(self, Self::Servers(_) | Self::TomlServers)
+        let shape = match content {
+            FileContent::Servers(_, shape, _) => shape,
+            _ => ServerEntryShape::Plain,
+        };
+        let hooks = client.spec().hooks.as_ref().filter(|_| holds.is_for_hooks());
+        Self {
+            client,
+            level: file.level,
+            path: dir.join(path),
+            shared: !file.personal,
+            role: file.role,
+            holds,
+            hooks: hooks.map(|hooks| HookLayout::new(hooks, version)),
+            shape,
+        }
     }
 }
 
 impl HookLayout {
-    fn new(
-        hooks: Option<&HookSpec>,
-        at: &'static [&'static str],
-        dialect: JsonDialect,
-        version: Option<ClientVersion>,
-    ) -> Self {
-        let Some(hooks) = hooks else {
-            let events = Vec::new();
-            return Self { at, dialect, events, has_args: false, args: &[], file_version: None };
-        };
+    fn new(hooks: &HookSpec, version: Option<ClientVersion>) -> Self {
         let known = hooks.events.iter().filter(|it| it.is_in(version.unwrap_or(ASSUMED_VERSION)));
         Self {
-            at,
-            dialect,
             events: known.map(|it| (it.name, it.timeout)).collect(),
             has_args: hooks.command.has_args(version),
             args: hooks.args,

@@ -5,16 +5,14 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::clients::LARGEST;
+use crate::clients::{AgentClient, InstallLevel, InstalledContent, LARGEST, SettingsFile};
 use recoup_core::base::fsx;
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 
-use super::edit::{JsonDialect, SettingsSyntax, toml};
 use super::entries::EditSummary;
 use super::places::InstallPaths;
-use crate::clients::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
 
 /// Client, level and project that an entry of ours is installed for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,116 +37,6 @@ impl InstallTarget {
     /// Returns the target for other servers behind our proxy.
     pub(crate) fn for_proxy(self) -> Self {
         Self { for_proxy: true, ..self }
-    }
-}
-
-/// One kind of content that we put into a file, as the receipt stores it: removal must work even if
-/// all paths are configured differently by then.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum InstalledContent {
-    /// Commands for events, in the object `hooks`.
-    Hooks,
-    /// Commands for events, in the object at this path.
-    HooksAt {
-        at: Vec<String>,
-        /// True if the file may have comments.
-        comments: bool,
-    },
-    /// Commands for events, in TOML.
-    TomlHooks,
-    /// A server, in the object at this path.
-    Servers {
-        at: Vec<String>,
-        /// True if the file may have comments.
-        comments: bool,
-    },
-    /// A server, in TOML.
-    TomlServers,
-    /// Other servers behind our proxy, in the object at this path.
-    ProxiedServers {
-        at: Vec<String>,
-        /// True if the file may have comments.
-        comments: bool,
-    },
-    /// Other servers behind our proxy, in TOML.
-    ProxiedTomlServers,
-    /// Pi's extension: the whole file.
-    Extension,
-    /// A line of git's `info/exclude`.
-    Line(String),
-}
-
-impl InstalledContent {
-    /// Syntax of the file.
-    pub(crate) fn syntax(&self) -> SettingsSyntax {
-        match self {
-            Self::TomlHooks | Self::TomlServers | Self::ProxiedTomlServers => SettingsSyntax::Toml,
-            Self::HooksAt { comments, .. }
-            | Self::Servers { comments, .. }
-            | Self::ProxiedServers { comments, .. } => {
-                SettingsSyntax::Json(JsonDialect::with_comments(*comments))
-            }
-            Self::Hooks | Self::Extension | Self::Line(_) => {
-                SettingsSyntax::Json(JsonDialect::Strict)
-            }
-        }
-    }
-
-    /// Path of the object with events, if hooks are in it.
-    pub(crate) fn events_at(&self) -> Option<Vec<&str>> {
-        match self {
-            Self::Hooks | Self::TomlServers => Some(vec!["hooks"]),
-            Self::HooksAt { at, .. } => Some(at.iter().map(String::as_str).collect()),
-            _ => None,
-        }
-    }
-
-    /// Path of the object with servers, if it has any.
-    pub(crate) fn servers_at(&self) -> Option<Vec<String>> {
-        match self {
-            Self::Servers { at, .. } | Self::ProxiedServers { at, .. } => Some(at.clone()),
-            Self::TomlServers | Self::ProxiedTomlServers => Some(vec![toml::SERVERS.to_owned()]),
-            _ => None,
-        }
-    }
-
-    /// True for other servers behind our proxy.
-    pub(crate) fn is_proxied(&self) -> bool {
-        matches!(self, Self::ProxiedServers { .. } | Self::ProxiedTomlServers)
-    }
-
-    /// Returns the kind for other servers behind our proxy; none if there are no servers.
-    pub(crate) fn of_proxied(holds: &SettingsContent) -> Option<Self> {
-        match Self::from(holds) {
-            Self::Servers { at, comments } => Some(Self::ProxiedServers { at, comments }),
-            Self::TomlServers => Some(Self::ProxiedTomlServers),
-            _ => None,
-        }
-    }
-}
-
-impl From<&SettingsContent> for InstalledContent {
-    fn from(holds: &SettingsContent) -> Self {
-        match holds {
-            SettingsContent::Hooks(layout) => {
-                let comments = layout.dialect == JsonDialect::Comments;
-                let at: Vec<String> = layout.at.iter().map(|name| (*name).to_owned()).collect();
-                // The short form, as earlier versions wrote it.
-                if at == ["hooks"] && !comments {
-                    Self::Hooks
-                } else {
-                    Self::HooksAt { at, comments }
-                }
-            }
-            SettingsContent::TomlHooks(_) => Self::TomlHooks,
-            SettingsContent::Servers(servers) => Self::Servers {
-                at: servers.at.clone(),
-                comments: servers.dialect == JsonDialect::Comments,
-            },
-            SettingsContent::TomlServers => Self::TomlServers,
-            SettingsContent::Extension => Self::Extension,
-        }
     }
 }
 
@@ -180,7 +68,7 @@ impl FileChange {
     pub(crate) fn for_settings_file(slot: &SettingsFile, places: &InstallPaths) -> Result<Self> {
         let party = InstallTarget::of(slot.client, slot.level, places);
         let change = Self::unchanged(&slot.path, Some(party))?;
-        Ok(Self { held: Some(InstalledContent::from(&slot.holds)), ..change })
+        Ok(Self { held: Some(slot.holds.clone()), ..change })
     }
 
     /// Starts from the result of earlier changes to this file, if there are any.

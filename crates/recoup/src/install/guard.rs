@@ -2,11 +2,11 @@
 //! it, and apart from our entries it must equal the original. Otherwise the file is left alone.
 
 use crate::clients;
-use crate::clients::RecoupCall;
+use crate::clients::{InstalledContent, RecoupCall};
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::{Map, Value};
 
-use super::change::{FileChange, InstalledContent};
+use super::change::FileChange;
 use super::edit::{
     JsonDialect, SettingsSyntax, SettingsSyntaxError, is_empty_container, parse_settings,
 };

@@ -7,13 +7,13 @@ use crate::clients::{LARGEST, RecoupCall, group_limit};
 use recoup_core::base::fsx;
 use serde_json::Value;
 
-use super::change::{InstallTarget, InstalledContent};
+use super::change::InstallTarget;
 use super::edit::{SettingsSyntaxError, parse_settings};
 use super::entries::servers::{self, SERVER};
 use super::entries::{program_in_extension, proxied, toml_hooks};
 use super::places::InstallPaths;
 use super::receipt::InstallReceipt;
-use crate::clients::{AgentClient, FileRole, InstallLevel, SettingsContent, SettingsFile};
+use crate::clients::{AgentClient, FileRole, InstallLevel, InstalledContent, SettingsFile};
 
 /// Our entries in one file.
 #[derive(Debug, Clone)]
@@ -129,7 +129,7 @@ fn find_installation(slot: &SettingsFile) -> Option<ClientInstallation> {
 
 impl ClientInstallation {
     fn add_entries(&mut self, slot: &SettingsFile, text: &str) -> Result<(), SettingsSyntaxError> {
-        if matches!(slot.holds, SettingsContent::Extension) {
+        if slot.holds == InstalledContent::Extension {
             let args = self.client.spec().hooks.iter().flat_map(|it| it.args);
             let args = args.map(|it| (*it).to_owned()).collect();
             let call = program_in_extension(text).map(|program| RecoupCall::plain(program, args));
@@ -142,9 +142,9 @@ impl ClientInstallation {
             }));
             return Ok(());
         }
-        let held = InstalledContent::from(&slot.holds);
+        let held = &slot.holds;
         let root = parse_settings(text, held.syntax())?;
-        if held == InstalledContent::TomlHooks {
+        if *held == InstalledContent::TomlHooks {
             let hooks = toml_hooks::our_hooks(&root).into_iter();
             self.hooks.extend(hooks.map(|it| hook_command(&it.event, it.hook, it.call)));
         }

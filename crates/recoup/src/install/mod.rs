@@ -25,7 +25,7 @@ mod undo;
 mod version;
 mod wrap;
 
-pub(crate) use crate::clients::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
+pub(crate) use crate::clients::{AgentClient, InstallLevel, SettingsFile};
 pub(crate) use apply::{
     ApplyOutcome, BACKUPS, BackupList, InstallLock, apply_with_retry, install_changes,
 };

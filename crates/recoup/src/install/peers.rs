@@ -7,37 +7,33 @@ use std::path::Path;
 use recoup_core::memory::shell::{command_words, is_wrapper};
 use serde_json::{Map, Value};
 
-use super::edit::{EmptiedContainers, JsonDialect, JsonFile, JsonPathStep, NewValue};
-use super::entries::hooks::{self, HookPosition};
+use super::edit::{
+    EmptiedContainers, JsonDialect, JsonFile, JsonPathStep, NewValue, path_names, steps,
+};
+use super::entries::hooks;
 use crate::clients::PEERS;
+
+const HOOKS: &str = "hooks";
+const SERVERS: &str = "mcpServers";
+const PLUGINS: &str = "enabledPlugins";
 
 /// An entry of another memory program in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PeerEntry {
     pub(crate) name: &'static str,
-    place: PeerPlace,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum PeerPlace {
-    Hook(String, HookPosition),
-    Server(String),
-    /// In one project's part of Claude Code's own file.
-    ServerOf(String, String),
-    Plugin(String),
+    /// What it is, for people.
+    what: String,
+    path: Vec<JsonPathStep>,
 }
 
 impl PeerEntry {
+    fn new(name: &'static str, what: String, path: Vec<JsonPathStep>) -> Self {
+        Self { name, what, path }
+    }
+
     /// Description for people.
     pub(crate) fn description(&self) -> String {
-        match &self.place {
-            PeerPlace::Hook(event, _) => format!("{}: its hook for {event}", self.name),
-            PeerPlace::Server(name) => format!("{}: its server “{name}”", self.name),
-            PeerPlace::ServerOf(root, name) => {
-                format!("{}: its server “{name}” for {root}", self.name)
-            }
-            PeerPlace::Plugin(name) => format!("{}: its plugin {name}", self.name),
-        }
+        format!("{}: its {}", self.name, self.what)
     }
 }
 
@@ -48,26 +44,29 @@ pub(crate) fn find_peers(json: &JsonFile) -> Vec<PeerEntry> {
         _ => Map::new(),
     };
     let mut found = Vec::new();
-    for (event, groups) in fields("hooks") {
-        for (spot, hook) in hooks::all_hooks(&groups) {
-            let place = PeerPlace::Hook(event.clone(), spot);
-            found.extend(peer_run_by(hook).map(|name| PeerEntry { name, place }));
+    for (event, groups) in fields(HOOKS) {
+        for (path, hook) in hooks::all_hooks(&event, &groups) {
+            let entry = |name| PeerEntry::new(name, format!("hook for {event}"), path);
+            found.extend(peer_run_by(hook).map(entry));
         }
     }
-    for (server, entry) in fields("mcpServers") {
-        let name = peer_of(&server, &entry);
-        found.extend(name.map(|name| PeerEntry { name, place: PeerPlace::Server(server.clone()) }));
-    }
-    for (root, project) in fields("projects") {
-        let servers = project.get("mcpServers").and_then(Value::as_object).into_iter().flatten();
+    let mut add_servers = |above: &[JsonPathStep], place: &str, servers: &Map<String, Value>| {
         for (server, entry) in servers {
-            let place = PeerPlace::ServerOf(root.clone(), server.clone());
-            found.extend(peer_of(server, entry).map(|name| PeerEntry { name, place }));
+            let path = [above, &[SERVERS.into(), server.as_str().into()]].concat();
+            let what = format!("server “{server}”{place}");
+            found.extend(peer_of(server, entry).map(|name| PeerEntry::new(name, what, path)));
+        }
+    };
+    add_servers(&[], "", &fields(SERVERS));
+    for (root, project) in fields("projects") {
+        if let Some(servers) = project.get(SERVERS).and_then(Value::as_object) {
+            add_servers(&steps(&["projects", &root]), &format!(" for {root}"), servers);
         }
     }
-    for (plugin, on) in fields("enabledPlugins") {
-        let name = peer_in(&plugin).filter(|_| on == Value::Bool(true));
-        found.extend(name.map(|name| PeerEntry { name, place: PeerPlace::Plugin(plugin.clone()) }));
+    for (plugin, _) in fields(PLUGINS).iter().filter(|(_, on)| **on == Value::Bool(true)) {
+        let path = steps(&[PLUGINS, plugin]);
+        let entry = |name| PeerEntry::new(name, format!("plugin {plugin}"), path);
+        found.extend(peer_in(plugin).map(entry));
     }
     found
 }
@@ -89,21 +88,15 @@ pub(crate) fn removed_peers(earlier: &[u8], now: &[u8]) -> Vec<&'static str> {
 /// Removes entries. A plug-in is disabled, as the user would do it.
 pub(crate) fn remove_peers(json: &mut JsonFile, peers: &[&PeerEntry]) {
     for peer in peers.iter().rev() {
-        match &peer.place {
-            PeerPlace::Hook(event, spot) => {
-                hooks::remove_hooks(json, &["hooks"], event, &[*spot], EmptiedContainers::Any);
+        match &*path_names(&peer.path) {
+            [table, plugin] if table == PLUGINS => {
+                json.set(&[PLUGINS.into()], plugin, &NewValue::plain(false));
             }
-            PeerPlace::Server(name) => {
-                let path: [JsonPathStep; 2] = ["mcpServers".into(), name.as_str().into()];
-                json.remove(&path);
+            [hooks, ..] if hooks == HOOKS => {
+                hooks::remove_hook(json, &peer.path);
+                json.remove_empty(&peer.path[..2], EmptiedContainers::Any);
             }
-            PeerPlace::ServerOf(root, name) => {
-                let path = ["projects", root, "mcpServers", name].map(JsonPathStep::from);
-                json.remove(&path);
-            }
-            PeerPlace::Plugin(name) => {
-                json.set(&["enabledPlugins".into()], name, &NewValue::plain(false));
-            }
+            _ => json.remove(&peer.path),
         }
     }
 }

@@ -3,10 +3,8 @@
 use recoup_core::base::project::Project;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::change::{
-    FileChange, InstallTarget, InstalledContent, demand_inside, ensure_no_link, read,
-};
-use super::edit::{SettingsSyntaxError, SettingsText, toml};
+use super::change::{FileChange, InstallTarget, demand_inside, ensure_no_link, read};
+use super::edit::{SettingsSyntaxError, SettingsText};
 use super::entries::servers::ServerCommand;
 use super::entries::{
     ROOT, config_toml, extension_with_program, hooks, program_in_extension, servers, toml_hooks,
@@ -15,7 +13,7 @@ use super::entries::{
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::peers::{self, PeerEntry};
 use super::places::InstallPaths;
-use crate::clients::{AgentClient, InstallLevel, ServerEntryShape, SettingsContent, SettingsFile};
+use crate::clients::{AgentClient, InstallLevel, InstalledContent, SettingsFile};
 
 /// Requested installation.
 #[derive(Debug, Clone, Copy)]
@@ -115,11 +113,10 @@ impl InstallPlan {
         start: &ServerCommand<'_>,
         wish: &InstallRequest<'_>,
     ) -> Result<(), SettingsSyntaxError> {
-        if matches!(slot.holds, SettingsContent::Extension) {
+        if slot.holds == InstalledContent::Extension {
             return put_extension(change, start.program);
         }
-        let syntax = InstalledContent::from(&slot.holds).syntax();
-        let mut file = SettingsText::read(change.before.as_deref(), syntax)?;
+        let mut file = SettingsText::read(change.before.as_deref(), slot.holds.syntax())?;
         let original = file.bytes();
         let done = &mut change.done;
         let mut removed = Vec::new();
@@ -131,31 +128,23 @@ impl InstallPlan {
             removed.extend(out.iter().map(|peer| format!("removed {}", peer.description())));
             self.peers.extend(peers);
         }
-        match (&slot.holds, &mut file) {
-            (SettingsContent::Hooks(wanted), SettingsText::Json(json)) => {
+        match (&slot.hooks, &mut file) {
+            (Some(wanted), SettingsText::Json(json)) => {
+                let at = slot.holds.events_at().unwrap_or_default();
                 let elsewhere = custom_events_elsewhere(self.client, wish);
-                *done = hooks::put(json, wanted, start.program, &elsewhere)?;
+                *done = hooks::put(json, &at, wanted, start.program, &elsewhere)?;
             }
-            (SettingsContent::TomlHooks(wanted), SettingsText::Toml { text, .. }) => {
+            (Some(wanted), SettingsText::Toml { text, .. }) => {
                 *done = toml_hooks::put(text, wanted, start.program)?;
             }
-            (SettingsContent::Servers(layout), file) => {
-                servers::put(file, &layout.at, layout.shape, start, done)?;
+            (None, SettingsText::Toml { text, .. }) => {
+                *done = config_toml::remove_calls(text, start.with_hooks)?;
+                done.said.iter_mut().for_each(|said| said.insert_str(0, "removed "));
             }
-            (SettingsContent::TomlServers, file) => {
-                if let SettingsText::Toml { text, .. } = file {
-                    *done = config_toml::remove_calls(text, start.with_hooks)?;
-                    done.said.iter_mut().for_each(|said| said.insert_str(0, "removed "));
-                }
-                servers::put(
-                    file,
-                    &[toml::SERVERS.to_owned()],
-                    ServerEntryShape::Plain,
-                    start,
-                    done,
-                )?;
-            }
-            _ => {}
+            (None, SettingsText::Json(_)) => {}
+        }
+        if let Some(at) = slot.holds.servers_at() {
+            servers::put(&mut file, &at, slot.shape, start, done)?;
         }
         done.said.extend(removed);
         if file.had_no_object() {
@@ -248,7 +237,7 @@ impl InstallPlan {
 /// Returns the events at which a custom command in another file of the client calls us.
 fn custom_events_elsewhere(client: AgentClient, wish: &InstallRequest<'_>) -> Vec<String> {
     let slots = client.settings_files(wish.level, wish.places).into_iter();
-    let others = slots.filter(|slot| matches!(slot.holds, SettingsContent::TomlServers));
+    let others = slots.filter(|slot| slot.holds == InstalledContent::TomlServers);
     let text = |slot: SettingsFile| String::from_utf8(read(&slot.path).ok()??).ok();
     others.filter_map(text).flat_map(|text| config_toml::custom_hook_events(&text)).collect()
 }

@@ -11,8 +11,9 @@ use recoup_core::base::fsx;
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
-use super::change::{FileChange, InstallTarget, InstalledContent, leads_out, resolve_links};
+use super::change::{FileChange, InstallTarget, leads_out, resolve_links};
 use super::server_ttls::ServerTtlRecord;
+use crate::clients::InstalledContent;
 
 const VERSION: u32 = 1;
 const LARGEST: u64 = 16 << 20;

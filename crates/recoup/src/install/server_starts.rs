@@ -8,9 +8,10 @@ use recoup_core::secrets::{RedactedCommand, looks_like_credential};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::change::{FileChange, InstalledContent};
+use super::change::FileChange;
 use super::edit::parse_settings;
 use super::entries::proxied::{URL_FIELDS, URL_VARIABLE, entry_variables, header_names};
+use crate::clients::InstalledContent;
 
 /// Longest part of a path that may be a word.
 const LONGEST_WORD: usize = 20;

@@ -13,8 +13,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use serde_json::Value;
 
 use super::change::{
-    FileChange, InstallTarget, InstalledContent, describe_link_out, is_not_linked, read,
-    resolve_links,
+    FileChange, InstallTarget, describe_link_out, is_not_linked, read, resolve_links,
 };
 use super::edit::{EmptiedContainers, SettingsSyntax, SettingsSyntaxError, SettingsText};
 use super::entries::{
@@ -28,7 +27,7 @@ use super::receipt::{InstallReceipt, OriginalState, ReceiptEntry};
 use super::server_starts::{ServerStartChange, servers_in};
 use super::server_ttls::{ServerTtlRecord, TtlRemoval};
 use super::wrap::ServerFile;
-use crate::clients::{AgentClient, InstallLevel};
+use crate::clients::{AgentClient, InstallLevel, InstalledContent};
 
 /// Requested removal.
 #[derive(Debug, Clone, Default)]
@@ -62,18 +61,11 @@ pub(crate) struct UndoPlan {
     pub(crate) receipt: InstallReceipt,
 }
 
-/// Receipt entry and original content of a file.
+/// Receipt entry of a file, and its content before the installation.
 #[derive(Clone, Copy)]
 struct FileHistory<'a> {
     entry: Option<&'a ReceiptEntry>,
     earlier: Option<&'a [u8]>,
-}
-
-/// Result of the removal.
-struct RemovalResult {
-    /// None if the file is to be deleted.
-    text: Option<Vec<u8>>,
-    done: EditSummary,
 }
 
 /// A file, and the content to remove from it.
@@ -82,14 +74,6 @@ struct UndoFile {
     /// The first path that leads to it.
     path: PathBuf,
     holds: Vec<(InstalledContent, InstallTarget)>,
-}
-
-/// Original content of a file.
-struct OriginalContent {
-    /// None if there was no file.
-    text: Option<Vec<u8>>,
-    /// Description for people.
-    what: &'static str,
 }
 
 impl UndoPlan {
@@ -180,20 +164,20 @@ impl UndoPlan {
             let party = InstallTarget::of(client, level, &places);
             if !wanted.only_proxies {
                 for slot in client.settings_files(level, &places) {
-                    add(&slot.path, InstalledContent::from(&slot.holds), &party);
+                    add(&slot.path, slot.holds.clone(), &party);
                 }
                 self.parties.push(party.clone());
             }
             let party = party.for_proxy();
             for slot in client.server_files(level, &places) {
-                if let Some(held) = InstalledContent::of_proxied(&slot.holds) {
+                if let Some(held) = slot.holds.of_proxied() {
                     add(&slot.path, held, &party);
                 }
             }
             self.parties.push(party);
         }
         for ServerFile { file, target, .. } in &wanted.files {
-            if let Some(held) = InstalledContent::of_proxied(&file.holds) {
+            if let Some(held) = file.holds.of_proxied() {
                 add(&file.path, held, target);
             }
             self.parties.extend((!self.parties.contains(target)).then(|| target.clone()));
@@ -207,9 +191,9 @@ impl UndoPlan {
                 AgentClient::ClaudeCode.settings_files(InstallLevel::Project, &places).into_iter();
             for slot in slots.filter(|slot| slot.path == places.claude_json()) {
                 if !wanted.only_proxies {
-                    add(&slot.path, InstalledContent::from(&slot.holds), &party);
+                    add(&slot.path, slot.holds.clone(), &party);
                 }
-                if let Some(held) = InstalledContent::of_proxied(&slot.holds) {
+                if let Some(held) = slot.holds.of_proxied() {
                     add(&slot.path, held, &party.clone().for_proxy());
                 }
             }
@@ -251,21 +235,37 @@ impl UndoPlan {
         let mut change =
             FileChange::unchanged(&look.path, look.holds.first().map(|it| it.1.clone()))?;
         let Some(now) = change.before.clone() else { return Ok(None) };
-        if let Some(entry) = entry
-            && let Some(original) = self.original(entry, &now, own)?
-        {
-            change.done.said.push(original.what.to_owned());
-            change.done.restored = true;
-            change.after = original.text;
-            return Ok(Some(change));
-        }
         let copy = match entry.map(|entry| &entry.before) {
             Some(OriginalState::Copy(copy)) => Some(own.join(copy)),
             _ => None,
         };
+        // The original comes back if nobody else has changed the file, and all its targets go.
+        let is_ours_alone = |entry: &ReceiptEntry| {
+            entry.after == Sha256Digest::of(&now)
+                && entry.parties.iter().all(|party| self.parties.contains(party))
+        };
+        if let Some(entry) = entry.filter(|entry| is_ours_alone(entry)) {
+            let original = copy.as_deref().map(read).transpose()?.flatten();
+            if entry.before == OriginalState::Absent || original.is_some() {
+                let said = match original {
+                    Some(_) => "restored to its content before recoup",
+                    None => "recoup had created it",
+                };
+                change.done.said.push(said.to_owned());
+                change.done.restored = true;
+                change.after = original;
+                return Ok(Some(change));
+            }
+        }
         let earlier = copy.as_ref().and_then(|copy| read(copy).ok().flatten());
         let known = FileHistory { entry, earlier: earlier.as_deref() };
-        let mut notes = look.remove_entries(&mut change, known, places)?;
+        for (held, _) in &look.holds {
+            remove_ours(held, &mut change, known).map_err(|fault| {
+                let place = places.display_path(&look.path);
+                Error::new(ErrorKind::Invalid, format!("{place}, {fault}; it was not changed"))
+            })?;
+        }
+        let mut notes = std::mem::take(&mut change.done.notes);
         if let (Some(copy), Some(earlier)) = (copy, &earlier) {
             let now = change.after.as_deref().unwrap_or_default();
             notes.extend(peers::removed_peers(earlier, now).into_iter().map(|name| {
@@ -279,54 +279,6 @@ impl UndoPlan {
         demand_only_ours(&change, AllowedChanges { holds: &holds, peers: &[] }, places)?;
         self.notes.extend(notes);
         Ok(change.has_effect().then_some(change))
-    }
-
-    /// Returns the original, if the file is unchanged since and all its targets are removed.
-    fn original(
-        &self,
-        entry: &ReceiptEntry,
-        now: &[u8],
-        own: &Path,
-    ) -> Result<Option<OriginalContent>> {
-        let all = entry.parties.iter().all(|party| self.parties.contains(party));
-        if !all || Sha256Digest::of(now) != entry.after {
-            return Ok(None);
-        }
-        match &entry.before {
-            OriginalState::Absent => {
-                Ok(Some(OriginalContent { text: None, what: "recoup had created it" }))
-            }
-            OriginalState::Unknown => Ok(None),
-            OriginalState::Copy(copy) => {
-                let what = "restored to its content before recoup";
-                let original = |text| OriginalContent { text: Some(text), what };
-                Ok(read(&own.join(copy))?.map(original))
-            }
-        }
-    }
-}
-
-impl UndoFile {
-    /// Removes our entries from a file. Returns notes for the user.
-    fn remove_entries(
-        &self,
-        change: &mut FileChange,
-        known: FileHistory<'_>,
-        places: &InstallPaths,
-    ) -> Result<Vec<String>> {
-        let mut notes = Vec::new();
-        for (held, _) in &self.holds {
-            // The file is to be deleted already.
-            let Some(text) = change.after.clone() else { break };
-            let taken = remove_ours(held, &text, known).map_err(|fault| {
-                let place = places.display_path(&self.path);
-                Error::new(ErrorKind::Invalid, format!("{place}, {fault}; it was not changed"))
-            })?;
-            change.after = taken.text;
-            change.done.said.extend(taken.done.said);
-            notes.extend(taken.done.notes);
-        }
-        Ok(notes)
     }
 }
 
@@ -418,51 +370,56 @@ fn projects_with_local_server(places: &InstallPaths) -> Vec<PathBuf> {
 /// Removes our entries from a file whose original cannot be restored.
 fn remove_ours(
     held: &InstalledContent,
-    text: &[u8],
+    change: &mut FileChange,
     known: FileHistory<'_>,
-) -> Result<RemovalResult, SettingsSyntaxError> {
+) -> Result<(), SettingsSyntaxError> {
+    // The file is to be deleted already.
+    let Some(text) = &change.after else { return Ok(()) };
     match held {
-        InstalledContent::Extension => return Ok(remove_extension(text, known.entry)),
+        InstalledContent::Extension => {
+            remove_extension(change, known.entry);
+            return Ok(());
+        }
         InstalledContent::Line(line) => {
             let left = without_exclude_line(text, line);
-            let said = (left != text).then(|| format!("the line {line}"));
-            let done = EditSummary { said: said.into_iter().collect(), ..EditSummary::default() };
-            return Ok(RemovalResult { text: Some(left), done });
+            change.done.said.extend((left != *text).then(|| format!("the line {line}")));
+            change.after = Some(left);
+            return Ok(());
         }
         _ => {}
     }
     let mut file = SettingsText::read(Some(text), held.syntax())?;
     if file.had_no_object() {
-        return Ok(RemovalResult { text: Some(text.to_vec()), done: EditSummary::default() });
+        return Ok(());
     }
     // With older entries of ours, it is unknown who created the containers around them. Of a table
     // it is known all the same.
     let is_known = |entry: &&ReceiptEntry| {
         held.syntax() == SettingsSyntax::Toml || entry.before != OriginalState::Unknown
     };
-    let emptied = known
-        .entry
-        .filter(is_known)
-        .map_or(EmptiedContainers::Any, |entry| EmptiedContainers::Made(&entry.created));
+    let made = known.entry.filter(is_known).map(|entry| &*entry.created);
+    let emptied = made.map_or(EmptiedContainers::Any, EmptiedContainers::Made);
     let done = remove_entries(held, &mut file, emptied, known.earlier)?;
+    let is_any_gone = !done.said.is_empty();
     match &mut file {
         SettingsText::Json(json) => {
             known.earlier.into_iter().for_each(|earlier| json.restore_blanks(earlier));
         }
-        SettingsText::Toml { text: left, .. } if !done.said.is_empty() => {
+        SettingsText::Toml { text: left, .. } if is_any_gone => {
             emptied.remove_line_end(&String::from_utf8_lossy(text), left);
         }
         SettingsText::Toml { .. } => {}
     }
-    let is_emptied = file.is_empty() && !done.said.is_empty();
-    let text = match (known.entry, &file) {
-        (Some(entry), _) if is_emptied && entry.before == OriginalState::Absent => None,
-        (Some(entry), SettingsText::Json(json)) if is_emptied && entry.created.contains(&ROOT) => {
+    change.done.said.extend(done.said);
+    change.done.notes.extend(done.notes);
+    change.after = match (known.entry.filter(|_| is_any_gone && file.is_empty()), &file) {
+        (Some(entry), _) if entry.before == OriginalState::Absent => None,
+        (Some(entry), SettingsText::Json(json)) if entry.created.contains(&ROOT) => {
             Some(json.bytes_without_object())
         }
         _ => Some(file.bytes()),
     };
-    Ok(RemovalResult { text, done })
+    Ok(())
 }
 
 fn remove_entries(
@@ -492,19 +449,18 @@ fn remove_entries(
 }
 
 /// Removes Pi's extension, unless somebody has changed it.
-fn remove_extension(bytes: &[u8], entry: Option<&ReceiptEntry>) -> RemovalResult {
+fn remove_extension(change: &mut FileChange, entry: Option<&ReceiptEntry>) {
+    let bytes = change.after.as_deref().unwrap_or_default();
     let text = String::from_utf8_lossy(bytes);
-    let ours = program_in_extension(&text);
-    let mut done = EditSummary::default();
-    let unchanged = ours.as_ref().is_some_and(|program| extension_with_program(program) == text)
-        || entry.is_some_and(|entry| entry.after == Sha256Digest::of(bytes));
-    if unchanged {
-        done.said.push("the extension".to_owned());
-    } else if ours.is_some() {
-        done.notes.push(
-            "the extension recoup.ts for Pi was changed since recoup wrote it: it is kept"
-                .to_owned(),
+    let Some(program) = program_in_extension(&text) else { return };
+    if extension_with_program(&program) == text
+        || entry.is_some_and(|entry| entry.after == Sha256Digest::of(bytes))
+    {
+        change.done.said.push("the extension".to_owned());
+        change.after = None;
+    } else {
+        change.done.add_note(
+            "the extension recoup.ts for Pi was changed since recoup wrote it: it is kept",
         );
     }
-    RemovalResult { text: (!unchanged).then(|| bytes.to_vec()), done }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::change::{FileChange, InstallTarget, InstalledContent, demand_inside, resolve_links};
+use super::change::{FileChange, InstallTarget, demand_inside, resolve_links};
 use super::edit::SettingsText;
 use super::entries::proxied::{self, ProxyChoice, ProxyOutcome};
 use super::guard::{AllowedChanges, demand_only_ours};
@@ -134,7 +134,7 @@ impl WrapPlan {
         let program = if file.shared { "recoup" } else { wish.program };
         let choice = ProxyChoice { program, only: wish.servers };
         let place = places.display_path(&file.path);
-        let Some(held) = InstalledContent::of_proxied(&file.holds) else { return Ok(()) };
+        let Some(held) = file.holds.of_proxied() else { return Ok(()) };
         let wrap = || {
             let mut text = SettingsText::read(change.before.as_deref(), held.syntax())?;
             let at = held.servers_at().unwrap_or_default();

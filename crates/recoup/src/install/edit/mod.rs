@@ -11,10 +11,10 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-pub(crate) use crate::clients::JsonDialect;
+pub(crate) use crate::clients::{JsonDialect, SettingsSyntax};
 pub(crate) use json::{JsonFile, JsonPathStep, path_names, steps};
 pub(crate) use settings_text::{
-    EmptiedContainers, LINE_END, SettingsSyntax, SettingsText, is_empty_container, parse_settings,
+    EmptiedContainers, LINE_END, SettingsText, is_empty_container, parse_settings,
 };
 
 const BOM: &str = "\u{feff}";

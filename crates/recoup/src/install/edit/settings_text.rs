@@ -4,14 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::json::{JsonFile, JsonPathStep, path_names};
-use super::{JsonDialect, NewValue, SettingsSyntaxError, split_bom, toml, tree};
-
-/// Syntax of a settings file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SettingsSyntax {
-    Json(JsonDialect),
-    Toml,
-}
+use super::{NewValue, SettingsSyntax, SettingsSyntaxError, split_bom, toml, tree};
 
 /// Parses settings as a client reads them; an empty object if there is no value.
 pub(crate) fn parse_settings(

@@ -15,9 +15,6 @@ use super::SettingsSyntaxError;
 use super::node::{AdditionStyle, SyntaxItem, SyntaxList, SyntaxNode, SyntaxPart};
 use statements::{TextEdits, TomlStatement, line_end, line_start, statements};
 
-/// Codex's table of MCP servers.
-pub(crate) const SERVERS: &str = "mcp_servers";
-
 const HOOKS: &str = "hooks";
 
 fn parse(text: &str) -> Result<Document<&str>, SettingsSyntaxError> {

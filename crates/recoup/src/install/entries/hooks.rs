@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::{EditSummary, remove_repeatedly};
 use crate::clients::HookLayout;
 use crate::install::edit::{
-    EmptiedContainers, JsonFile, JsonPathStep, NewValue, SettingsSyntaxError, path_names, steps,
+    EmptiedContainers, JsonFile, JsonPathStep, NewValue, SettingsSyntaxError, is_empty_container,
+    path_names, steps,
 };
 
 const HOOKS: &str = "hooks";
@@ -22,7 +23,7 @@ const STATUS_MESSAGE: &str = "statusMessage";
 
 /// Position of a hook among an event's groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HookPosition {
+struct HookPosition {
     group: usize,
     hook: usize,
 }
@@ -31,11 +32,11 @@ pub(crate) struct HookPosition {
 /// a custom command in another file calls us already.
 pub(crate) fn put(
     json: &mut JsonFile,
+    at: &[&str],
     wanted: &HookLayout,
     program: &str,
     elsewhere: &[String],
 ) -> Result<EditSummary, SettingsSyntaxError> {
-    let at = wanted.at;
     let mut done = EditSummary::default();
     if let Some(version) = wanted.file_version.filter(|_| json.is_empty()) {
         json.set(&[], VERSION, &NewValue::plain(version));
@@ -151,12 +152,13 @@ fn find_our_calls(groups: &Value) -> Vec<(HookPosition, RecoupCall)> {
     ours.map(|it| (HookPosition { group: it.group, hook: it.at }, it.call)).collect()
 }
 
-/// Returns all hooks of an event.
-pub(crate) fn all_hooks(groups: &Value) -> Vec<(HookPosition, &Value)> {
+/// Returns all hooks of an event in the object `hooks`, with their paths.
+pub(crate) fn all_hooks<'v>(event: &str, groups: &'v Value) -> Vec<(Vec<JsonPathStep>, &'v Value)> {
     let mut found = Vec::new();
     for (group, it) in groups.as_array().into_iter().flatten().enumerate() {
-        let hooks = it.get(HOOKS).and_then(Value::as_array).into_iter().flatten();
-        found.extend(hooks.enumerate().map(|(hook, it)| (HookPosition { group, hook }, it)));
+        let hooks = it.get(HOOKS).and_then(Value::as_array).into_iter().flatten().enumerate();
+        let path = |hook| path(&[HOOKS], event, HookPosition { group, hook });
+        found.extend(hooks.map(|(hook, it)| (path(hook), it)));
     }
     found
 }
@@ -249,8 +251,8 @@ fn update(
     Ok(())
 }
 
-/// Removes hooks, and groups that become empty.
-pub(crate) fn remove_hooks(
+/// Removes hooks of an event, and what is empty then.
+fn remove_hooks(
     json: &mut JsonFile,
     at: &[&str],
     event: &str,
@@ -258,15 +260,19 @@ pub(crate) fn remove_hooks(
     emptied: EmptiedContainers<'_>,
 ) {
     for spot in spots.iter().rev() {
-        json.remove(&path(at, event, *spot));
-        let group = [&event_path(at, event)[..], &[spot.group.into()]].concat();
-        let left = json.value_at(&[&group[..], &[HOOKS.into()]].concat());
-        if left.is_some_and(|left| left.as_array().is_some_and(Vec::is_empty)) {
-            json.remove(&group);
-        }
+        remove_hook(json, &path(at, event, *spot));
     }
     if !spots.is_empty() {
         json.remove_empty(&event_path(at, event), emptied);
+    }
+}
+
+/// Removes the hook at a path, and its group if that becomes empty.
+pub(crate) fn remove_hook(json: &mut JsonFile, path: &[JsonPathStep]) {
+    json.remove(path);
+    let (list, group) = (&path[..path.len() - 1], &path[..path.len() - 2]);
+    if json.value_at(list).is_some_and(|left| is_empty_container(&left)) {
+        json.remove(group);
     }
 }
 

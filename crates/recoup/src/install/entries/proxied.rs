@@ -118,7 +118,8 @@ pub(crate) fn unwrap(
                 (&mut *file, &earlier)
             {
                 for (field, _) in &edit.set {
-                    *text = toml::restore_writing(text, was, &[toml::SERVERS, &name, field])?;
+                    *text =
+                        toml::restore_writing(text, was, &[clients::CODEX_SERVERS, &name, field])?;
                 }
             }
         } else {

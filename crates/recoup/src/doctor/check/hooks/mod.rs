@@ -15,7 +15,7 @@ use crate::doctor::fix::offer_reinstall;
 use crate::doctor::installed_command::{InstalledCommand, find_command_fault};
 use crate::doctor::probe::ProbeError;
 use crate::doctor::sandbox::{ProbeSandbox, no_room_finding};
-use crate::install::{AgentClient, ClientInstallation, HookCommand, InstallLevel, SettingsContent};
+use crate::install::{AgentClient, ClientInstallation, HookCommand, InstallLevel};
 pub(super) use combined_settings::enable_hooks_remedy;
 use fire::{HookProbeResult, fire_events};
 
@@ -224,12 +224,8 @@ fn missing_events(of: &ClientInstallation, context: &DoctorContext) -> Vec<&'sta
 fn expected_events(of: &ClientInstallation, context: &DoctorContext) -> Vec<&'static str> {
     let slots = of.client.settings_files(of.level, &context.places);
     let slot = slots.iter().find(|slot| slot.path == of.path);
-    match slot.map(|slot| &slot.holds) {
-        Some(SettingsContent::Hooks(hooks) | SettingsContent::TomlHooks(hooks)) => {
-            hooks.events.iter().map(|(event, _)| *event).collect()
-        }
-        _ => Vec::new(),
-    }
+    let hooks = slot.and_then(|slot| slot.hooks.as_ref());
+    hooks.into_iter().flat_map(|hooks| &hooks.events).map(|(event, _)| *event).collect()
 }
 
 fn hooks_for_event<'a>(

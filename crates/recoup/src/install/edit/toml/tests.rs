@@ -4,6 +4,7 @@ mod removal;
 
 use super::super::{EmptiedContainers, SettingsSyntax, SettingsText};
 use super::*;
+use crate::clients::CODEX_SERVERS as SERVERS;
 
 fn put_server(
     text: &str,
