@@ -23,18 +23,15 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 use recoup_core::base::fsx;
-use serde_json::{Map, Value};
-use toml::de::{DeTable, DeValue};
+use serde_json::Value;
+use toml_edit::Document;
 
 use super::call::{HOOK, PROGRAM, call_in_hook, hooks_at_events};
 use super::spec::{FileContent, FileDir, FileSpec, InstallLevel, JsonDialect, OffSwitch};
-use super::{AgentClient, ClientDirs, ClientPlaces, replace_lone_surrogates};
+use super::{AgentClient, ClientDirs, ClientPlaces, replace_lone_surrogates, toml_item_to_json};
 
 /// Largest settings file that is read. Claude Code's own file grows with every project.
 pub const LARGEST: u64 = 64 << 20;
-
-/// Levels of nesting that are read: event, groups, group, hooks, hook, arguments.
-const NESTING: usize = 8;
 
 /// A settings file of a client as it is now; none if it can't be read.
 struct HookFile {
@@ -160,32 +157,8 @@ fn read_json(path: &Path, dialect: JsonDialect) -> Option<Value> {
 fn read_toml(path: &Path) -> Option<Value> {
     let content = content(path)?;
     let text = std::str::from_utf8(&content).ok()?;
-    let table = DeTable::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
-    let field = |(name, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
-        let name: &std::borrow::Cow<'_, str> = name.get_ref();
-        (name.to_string(), as_json(value.get_ref(), NESTING))
-    };
-    Some(Value::Object(table.get_ref().iter().map(field).collect()))
-}
-
-/// Converts strings, booleans, arrays and tables; others are not needed.
-fn as_json(value: &DeValue<'_>, depth: usize) -> Value {
-    let Some(depth) = depth.checked_sub(1) else { return Value::Null };
-    match value {
-        DeValue::String(text) => Value::String(text.to_string()),
-        DeValue::Boolean(truth) => Value::Bool(*truth),
-        DeValue::Array(items) => {
-            Value::Array(items.iter().map(|item| as_json(item.get_ref(), depth)).collect())
-        }
-        DeValue::Table(table) => {
-            let field = |(name, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
-                let name: &std::borrow::Cow<'_, str> = name.get_ref();
-                (name.to_string(), as_json(value.get_ref(), depth))
-            };
-            Value::Object(table.iter().map(field).collect::<Map<_, _>>())
-        }
-        _ => Value::Null,
-    }
+    let document = Document::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
+    Some(toml_item_to_json(document.as_item()))
 }
 
 /// Text before the program in our extension, and behind it.

@@ -11,6 +11,7 @@ mod overview;
 mod settings_file;
 mod spec;
 mod table;
+mod toml_json;
 
 pub use call::{
     CallForm, PlacedHook, RecoupCall, call_in_hook, call_in_notify, call_in_server, group_limit,
@@ -28,6 +29,7 @@ pub(crate) use spec::{
     AnswerLayout, AnswerSpec, ClientSpec, ClientVersion, FileRole, HookSpec, InstallLevel,
     JsonDialect, ServerEntryShape,
 };
+pub(crate) use toml_json::{toml_item_to_json, toml_to_json};
 
 use recoup_core::memory::HookClient;
 use recoup_core::{Error, Result};

@@ -12,7 +12,7 @@ use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::change::{FileChange, read, resolve_links};
-use super::receipt::InstallReceipt;
+use super::receipt::{InstallReceipt, receipt_path};
 use super::server_ttls::ServerTtlRecord;
 use super::undo::UndoPlan;
 
@@ -39,7 +39,7 @@ pub(crate) type BackupList = Vec<(PathBuf, PathBuf)>;
 /// Result of applying a plan.
 pub(crate) enum ApplyOutcome {
     Written(BackupList),
-    /// This file, or its receipt entry, has changed since planning: nothing was written.
+    /// This file has changed since planning: nothing was written.
     Outdated(PathBuf),
 }
 
@@ -135,8 +135,8 @@ impl<'a> InstallLock<'a> {
     /// stay.
     pub(crate) fn uninstall(&self, undo: &UndoPlan) -> Result<ApplyOutcome> {
         let mut receipt = InstallReceipt::read(self.own)?;
-        if let Some(path) = receipt.first_difference(&undo.receipt) {
-            return Ok(ApplyOutcome::Outdated(path.to_owned()));
+        if receipt != undo.receipt {
+            return Ok(ApplyOutcome::Outdated(receipt_path(self.own)));
         }
         // Also files without anything of ours: their receipt entries go, too.
         for (path, there) in &undo.looked {

@@ -173,17 +173,13 @@ pub(super) fn leads_out(path: &Path, root: &Path) -> bool {
     path.starts_with(root) && !fsx::resolve_path(path).is_some_and(is_inside)
 }
 
-/// Refuses git's exclude list if it is a link.
-pub(crate) fn ensure_no_link(list: &Path, places: &InstallPaths) -> Result<()> {
-    if is_not_linked(list) { Ok(()) } else { refuse_link(list, places, "is a symbolic link") }
-}
-
 /// True if neither the list nor its directory is a link.
 pub(crate) fn is_not_linked(list: &Path) -> bool {
     !list.is_symlink() && !list.parent().is_some_and(Path::is_symlink)
 }
 
-fn refuse_link(path: &Path, places: &InstallPaths, why: &str) -> Result<()> {
+/// Error for a link in the place of a regular file.
+pub(crate) fn refuse_link(path: &Path, places: &InstallPaths, why: &str) -> Result<()> {
     let shown = places.display_path(path);
     let message = format!("{shown} {why}: replace it with a regular file");
     Err(Error::new(ErrorKind::Invalid, message))

@@ -114,15 +114,19 @@ impl AllowedChanges<'_> {
                 self.drop_servers(project, &servers);
             }
             let plugins = root.get_mut("enabledPlugins");
-            retain_fields(plugins, |name, _| !peers::is_plugin_of(name, self.peers));
+            retain_fields(plugins, |name, _| !self.is_peer(peers::peer_in(name)));
         }
         // The version of a new file is ours.
         Ok(if has_version_alone(&root) { Map::new().into() } else { root })
     }
 
+    fn is_peer(self, name: Option<&str>) -> bool {
+        name.is_some_and(|name| self.peers.contains(&name))
+    }
+
     fn is_dropped_hook(self, hook: &Value) -> bool {
         clients::call_in_hook(hook).as_ref().is_some_and(is_plain)
-            || peers::is_run_by(hook, self.peers)
+            || self.is_peer(peers::peer_run_by(hook))
     }
 
     fn drop_hooks(self, root: &mut Value, at: &[&str]) {
@@ -146,7 +150,7 @@ impl AllowedChanges<'_> {
         let Some((first, rest)) = at.split_first() else {
             retain_fields(Some(root), |name, entry| {
                 let is_ours = clients::call_in_server(entry).as_ref().is_some_and(is_plain);
-                !is_ours && !peers::is_server_of(name, entry, self.peers)
+                !is_ours && !self.is_peer(peers::peer_of(name, entry))
             });
             return;
         };

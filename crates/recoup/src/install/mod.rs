@@ -30,6 +30,7 @@ pub(crate) use apply::{
     ApplyOutcome, BACKUPS, BackupList, InstallLock, apply_with_retry, install_changes,
 };
 pub(crate) use change::FileChange;
+pub(crate) use edit::mask_private_values;
 pub(crate) use installations::{
     ClientInstallation, HookCommand, InstalledServer, ProxiedServer, RecordedFile,
     find_installations, recorded_files,
@@ -42,13 +43,10 @@ pub(crate) use undo::{UndoPlan, UndoRequest};
 pub(crate) use version::ask_claude_code;
 pub(crate) use wrap::{ServerFile, WrapPlan, WrapRequest, find_server_files, named_server_files};
 
-use crate::clients::ServerEntryShape;
-use edit::NewValue;
-use entries::servers::{SERVER, ServerCommand, entry};
+use entries::servers::SERVER;
 
 /// Configuration for any MCP client, ready to be pasted.
 pub(crate) fn any_client_config(program: &str) -> String {
-    let start = ServerCommand { program, with_hooks: false };
-    let ours = NewValue::Object(entry(ServerEntryShape::Plain, &start, &start.args(&[])));
-    NewValue::Object(vec![("mcpServers", NewValue::Object(vec![(SERVER, ours)]))]).pretty("")
+    let ours = serde_json::json!({ "command": program, "args": ["mcp"] });
+    format!("{:#}", serde_json::json!({ "mcpServers": { SERVER: ours } }))
 }

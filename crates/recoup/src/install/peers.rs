@@ -102,28 +102,13 @@ pub(crate) fn remove_peers(json: &mut JsonFile, peers: &[&PeerEntry]) {
 }
 
 /// Returns the program that a server belongs to, by its name or command.
-fn peer_of(server: &str, entry: &Value) -> Option<&'static str> {
+pub(crate) fn peer_of(server: &str, entry: &Value) -> Option<&'static str> {
     PEERS.into_iter().find(|name| *name == server).or_else(|| peer_run_by(entry))
-}
-
-/// True if a hook or a server runs one of these programs.
-pub(crate) fn is_run_by(entry: &Value, names: &[&str]) -> bool {
-    !names.is_empty() && peer_run_by(entry).is_some_and(|name| names.contains(&name))
-}
-
-/// True if a server belongs to one of these programs.
-pub(crate) fn is_server_of(name: &str, entry: &Value, names: &[&str]) -> bool {
-    peer_of(name, entry).is_some_and(|name| names.contains(&name))
-}
-
-/// True if a plug-in belongs to one of these programs.
-pub(crate) fn is_plugin_of(plugin: &str, names: &[&str]) -> bool {
-    peer_in(plugin).is_some_and(|name| names.contains(&name))
 }
 
 /// Returns the program that a hook or a server runs. Other arguments, such as a working directory,
 /// do not count.
-fn peer_run_by(entry: &Value) -> Option<&'static str> {
+pub(crate) fn peer_run_by(entry: &Value) -> Option<&'static str> {
     let command = entry.get("command").and_then(Value::as_str)?;
     let Some(args) = entry.get("args").and_then(Value::as_array) else {
         return command_words(command).iter().find_map(|words| peer_in_words(words));
@@ -190,7 +175,7 @@ fn peer_called(program: &str) -> Option<&'static str> {
 }
 
 /// Returns the program that a text names, as a whole word or as the beginning of a file name.
-fn peer_in(text: &str) -> Option<&'static str> {
+pub(crate) fn peer_in(text: &str) -> Option<&'static str> {
     let is_letter = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     let has = |name: &str| {
         text.match_indices(name).any(|(at, _)| {

@@ -3,7 +3,7 @@
 use recoup_core::base::project::Project;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::change::{FileChange, InstallTarget, demand_inside, ensure_no_link, read};
+use super::change::{FileChange, InstallTarget, demand_inside, is_not_linked, read, refuse_link};
 use super::edit::{SettingsSyntaxError, SettingsText};
 use super::entries::servers::ServerCommand;
 use super::entries::{
@@ -168,7 +168,9 @@ impl InstallPlan {
         let list = Project::find(root)?.git_exclude();
         let (Some(list), InstallLevel::Project) = (list, wish.level) else { return Ok(()) };
         for path in own {
-            ensure_no_link(&list, wish.places)?;
+            if !is_not_linked(&list) {
+                refuse_link(&list, wish.places, "is a symbolic link")?;
+            }
             let party = InstallTarget::of(self.client, wish.level, wish.places);
             let mut change =
                 FileChange::unchanged(&list, Some(party))?.following(self.changes.iter());

@@ -88,7 +88,7 @@ impl ReceiptEntry {
 impl InstallReceipt {
     /// Reads the receipt in `own`; an empty one if there is none.
     pub(crate) fn read(own: &Path) -> Result<Self> {
-        let path = path(own);
+        let path = receipt_path(own);
         let Some(text) = fsx::read_regular(&path, LARGEST)? else { return Ok(Self::default()) };
         // Checks the version first: a newer format may differ in everything else.
         let number = serde_json::from_slice(&text).map_or(0, |ReceiptVersion { version }| version);
@@ -109,7 +109,7 @@ impl InstallReceipt {
     /// Writes the receipt; removes the file if it is empty.
     pub(crate) fn write(&self, own: &Path) -> Result<()> {
         if self.files.is_empty() && self.ttls.is_empty() {
-            return fsx::remove(&path(own)).map(drop);
+            return fsx::remove(&receipt_path(own)).map(drop);
         }
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| {
             let message =
@@ -118,23 +118,12 @@ impl InstallReceipt {
             Error::new(ErrorKind::Invalid, message).with_source(error)
         })?;
         text.push(b'\n');
-        fsx::write_atomic(&path(own), &text)
+        fsx::write_atomic(&receipt_path(own), &text)
     }
 
     /// Returns the entry of a file, given its resolved path.
     pub(crate) fn entry_for(&self, path: &Path) -> Option<&ReceiptEntry> {
         self.files.iter().find(|entry| entry.current_file() == path)
-    }
-
-    /// Returns the first file whose entries differ.
-    pub(crate) fn first_difference<'a>(&'a self, other: &'a Self) -> Option<&'a Path> {
-        let unknown = |here: &'a Self, there: &Self| {
-            here.files.iter().find(|entry| !there.files.contains(entry))
-        };
-        let different = unknown(self, other).or_else(|| unknown(other, self));
-        let ttl = self.ttls.iter().chain(&other.ttls).next();
-        let ttl = ttl.filter(|_| self.ttls != other.ttls);
-        different.map(|entry| &*entry.path).or(ttl.map(|record| &*record.path))
     }
 
     /// Backups that are needed to restore files, relative to our own directory.
@@ -248,7 +237,8 @@ fn newer_version_message(path: &Path) -> String {
     )
 }
 
-fn path(own: &Path) -> PathBuf {
+/// File of the receipt, in our own directory.
+pub(crate) fn receipt_path(own: &Path) -> PathBuf {
     own.join("installed.json")
 }
 

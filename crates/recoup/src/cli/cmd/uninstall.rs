@@ -104,13 +104,15 @@ impl UninstallArgs {
         }
         let removes_mirrors = report.mirrored.as_ref().is_some_and(|it| !it.changes.is_empty());
         let any = undo.has_changes() || removes_mirrors || deletes;
-        let outlook = UninstallOutlook::of(any, &undo, purge.is_some());
+        // A file that can't be read may hold hooks that need what would be deleted.
+        let is_hindered = any && purge.is_some() && !undo.faults.is_empty();
         let question = if deletes {
             "Remove recoup from these files, and permanently delete everything listed above?"
         } else {
             "Remove this?"
         };
-        if outlook == UninstallOutlook::Possible
+        if any
+            && !is_hindered
             && !self.mode.dry_run
             && self.mode.ask_consent(&mut report, question, "nothing was changed")?
         {
@@ -131,8 +133,8 @@ impl UninstallArgs {
             ui::json(&report)?;
         } else if report.written {
             print_summary(&report, &own.join(install::BACKUPS), places);
-        } else if outlook != UninstallOutlook::Hindered || !self.mode.dry_run {
-            outlook.print_unchanged();
+        } else if !any || is_hindered && !self.mode.dry_run {
+            print_unchanged(&undo, is_hindered);
         }
         let done = !any || self.mode.dry_run || report.written;
         let is_left = report.written && report.leaves_mirrors();
@@ -201,41 +203,16 @@ impl UninstallArgs {
     }
 }
 
-/// Feasibility of the removal, before the question.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum UninstallOutlook {
-    /// There is something to do, and it can be done.
-    Possible,
-    /// A file that can't be read may hold hooks that need what would be deleted.
-    Hindered,
-    /// Only notes and faults, which were printed.
-    OnlyTold,
-    Nothing,
-}
-
-impl UninstallOutlook {
-    fn of(any: bool, undo: &UndoPlan, purges: bool) -> Self {
-        let is_told = !undo.notes.is_empty() || !undo.faults.is_empty();
-        match (any, is_told) {
-            (true, _) if purges && !undo.faults.is_empty() => Self::Hindered,
-            (true, _) => Self::Possible,
-            (false, true) => Self::OnlyTold,
-            (false, false) => Self::Nothing,
-        }
-    }
-
-    /// Prints why nothing was changed, unless the user has just declined.
-    fn print_unchanged(self) {
-        match self {
-            Self::Possible => {}
-            Self::Hindered => ui::say(
-                "Nothing was changed: files that cannot be changed may still use what --purge \
-                 would delete. Fix these files first, or run without --purge.",
-            ),
-            Self::OnlyTold => ui::say("Nothing was changed: the files named above stay."),
-            Self::Nothing => ui::say("No client has recoup in its settings. Nothing was changed."),
-        }
-    }
+/// Says why nothing was changed.
+fn print_unchanged(undo: &UndoPlan, is_hindered: bool) {
+    ui::say(if is_hindered {
+        "Nothing was changed: files that cannot be changed may still use what --purge would delete. \
+         Fix these files first, or run without --purge."
+    } else if !undo.notes.is_empty() || !undo.faults.is_empty() {
+        "Nothing was changed: the files named above stay."
+    } else {
+        "No client has recoup in its settings. Nothing was changed."
+    });
 }
 
 impl ConsentReport for UninstallReport {

@@ -17,7 +17,7 @@ pub(crate) struct JsonFile {
     text: JsonText,
     dialect: JsonDialect,
     /// Layout of the original text.
-    style: JsonStyle,
+    style: AdditionStyle,
     /// Objects and lists from which the last value was removed.
     emptied: Vec<Vec<JsonPathStep>>,
 }
@@ -84,10 +84,10 @@ impl JsonFile {
             return Err(SettingsSyntaxError::at(text, parsed.before.len(), what));
         };
         let first = members.items.first();
-        let style = JsonStyle {
+        let style = AdditionStyle {
             unit: members.unit("").unwrap_or("  ").to_owned(),
             newline,
-            spaced: first.is_none_or(SyntaxItem::is_spaced),
+            blank: if first.is_none_or(SyntaxItem::is_spaced) { " " } else { "" },
             one_line: first.is_some() && !parsed.root.text().contains('\n'),
         };
         Ok(Self { bom, bare, text: parsed, dialect, style, emptied: Vec::new() })
@@ -257,11 +257,8 @@ impl JsonFile {
             outer = list.indent(at, &outer).to_owned();
             node = &mut list.items[at].value;
         }
-        let JsonStyle { unit, newline, one_line, .. } = &style;
-        let (blank, one_line) = (style.blank(), *one_line);
-        let style = AdditionStyle { unit, newline, blank, one_line, outer: &outer };
         if let Some(list) = node.list_mut() {
-            list.append(item, &style);
+            list.append(item, &style, &outer);
         }
     }
 
@@ -297,22 +294,10 @@ impl JsonPathStep {
     }
 }
 
-/// Layout of a JSON text, so that additions look like the rest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct JsonStyle {
-    /// Indentation of one level.
-    unit: String,
-    newline: &'static str,
-    /// True if a blank follows a colon and a comma.
-    spaced: bool,
-    /// True if everything is on one line.
-    one_line: bool,
-}
-
-impl JsonStyle {
+impl AdditionStyle {
     /// Formats a value on one line.
     fn write(&self, value: &NewValue) -> String {
-        let comma = format!(",{}", self.blank());
+        let comma = format!(",{}", self.blank);
         let members = |all: Vec<(&str, String)>| {
             let member = |(name, value)| format!("{}{value}", self.head(name));
             format!("{{{}}}", all.into_iter().map(member).collect::<Vec<_>>().join(&comma))
@@ -334,11 +319,7 @@ impl JsonStyle {
 
     /// Name of a field, with the colon.
     fn head(&self, name: &str) -> String {
-        format!("{}:{}", Value::from(name), self.blank())
-    }
-
-    fn blank(&self) -> &'static str {
-        if self.spaced { " " } else { "" }
+        format!("{}:{}", Value::from(name), self.blank)
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod json;
 pub(crate) mod node;
+mod private_values;
 mod settings_text;
 pub(crate) mod toml;
 pub(crate) mod tree;
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use crate::clients::{JsonDialect, SettingsSyntax};
 pub(crate) use json::{JsonFile, JsonPathStep, path_names, steps};
+pub(crate) use private_values::mask_private_values;
 pub(crate) use settings_text::{
     EmptiedContainers, LINE_END, SettingsText, is_empty_container, parse_settings,
 };
@@ -83,25 +85,6 @@ impl NewValue {
             }
             Self::List(items) => items.iter().map(Self::value).collect(),
             Self::Plain(value) => value.clone(),
-        }
-    }
-
-    /// Formats on several lines, for people.
-    pub(crate) fn pretty(&self, indent: &str) -> String {
-        match self {
-            Self::Object(fields) if !fields.is_empty() => {
-                let deeper = format!("{indent}  ");
-                let field = |(name, value): &(&str, Self)| {
-                    format!("{deeper}{}: {}", Value::from(*name), value.pretty(&deeper))
-                };
-                let fields: Vec<_> = fields.iter().map(field).collect();
-                format!("{{\n{}\n{indent}}}", fields.join(",\n"))
-            }
-            Self::List(items) => {
-                let items: Vec<_> = items.iter().map(|item| item.pretty(indent)).collect();
-                format!("[{}]", items.join(", "))
-            }
-            other => other.value().to_string(),
         }
     }
 }

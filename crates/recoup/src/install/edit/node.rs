@@ -45,18 +45,16 @@ pub(crate) struct SyntaxPart {
     pub(crate) value: SyntaxNode,
 }
 
-/// Layout of additions.
+/// Layout of a text, so that additions look like the rest.
 #[derive(Debug, Clone)]
-pub(crate) struct AdditionStyle<'a> {
+pub(crate) struct AdditionStyle {
     /// Indentation of one level.
-    pub(crate) unit: &'a str,
-    pub(crate) newline: &'a str,
-    /// Blank between items on one line.
-    pub(crate) blank: &'a str,
+    pub(crate) unit: String,
+    pub(crate) newline: &'static str,
+    /// Blank behind a colon, and between items on one line.
+    pub(crate) blank: &'static str,
     /// True if empty brackets stay on their line.
     pub(crate) one_line: bool,
-    /// Indentation of the line that the opening bracket is on.
-    pub(crate) outer: &'a str,
 }
 
 impl SyntaxNode {
@@ -148,13 +146,14 @@ impl SyntaxList {
     }
 
     /// Appends an item: on a line of its own if the last one, or the closing bracket, is on one.
-    /// Comments on the line of the last item stay there.
-    pub(crate) fn append(&mut self, mut new: SyntaxItem, style: &AdditionStyle<'_>) {
-        let AdditionStyle { unit, newline, outer, .. } = style;
-        if self.items.is_empty() && style.one_line {
-            let blank = self.end.rsplit('\n').next().filter(|it| it.trim().is_empty());
-            let blank = blank.unwrap_or_default().to_owned();
-            new.before = std::mem::replace(&mut self.end, blank);
+    /// Comments on the line of the last item stay there. The line with the opening bracket is
+    /// indented by `outer`.
+    pub(crate) fn append(&mut self, mut new: SyntaxItem, style: &AdditionStyle, outer: &str) {
+        let AdditionStyle { unit, newline, blank, one_line } = style;
+        if self.items.is_empty() && *one_line {
+            let last = self.end.rsplit('\n').next().filter(|it| it.trim().is_empty());
+            let last = last.unwrap_or_default().to_owned();
+            new.before = std::mem::replace(&mut self.end, last);
         } else if self.items.is_empty() {
             new.before = format!("{}{newline}{outer}{unit}", self.end.trim_end());
             self.end = format!("{newline}{outer}");
@@ -166,7 +165,7 @@ impl SyntaxList {
             let own_line = starts_line(&last.before) || starts_line(&self.end) || is_open;
             new.comma = std::mem::replace(&mut last.comma, true);
             let rest = self.end.split_off(line);
-            let between = if own_line { format!("{newline}{indent}") } else { style.blank.into() };
+            let between = if own_line { format!("{newline}{indent}") } else { (*blank).to_owned() };
             new.before = std::mem::replace(&mut self.end, rest) + &between;
         }
         self.items.push(new);

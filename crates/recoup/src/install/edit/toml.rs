@@ -8,11 +8,12 @@ mod statements;
 
 use std::ops::Range;
 
-use serde_json::{Map, Value};
-use toml_edit::{Document, InlineTable, Item, Key, Table, Value as Inline};
+use serde_json::Value;
+use toml_edit::{Document, InlineTable, Item, Key, Value as Inline};
 
 use super::SettingsSyntaxError;
 use super::node::{AdditionStyle, SyntaxItem, SyntaxList, SyntaxNode, SyntaxPart};
+use crate::clients::{toml_item_to_json, toml_to_json};
 use statements::{TextEdits, TomlStatement, line_end, line_start, statements};
 
 const HOOKS: &str = "hooks";
@@ -27,38 +28,7 @@ fn parse(text: &str) -> Result<Document<&str>, SettingsSyntaxError> {
 
 /// Parses TOML into the JSON data model.
 pub(crate) fn parse_to_json(text: &str) -> Result<Value, SettingsSyntaxError> {
-    Ok(item_to_json(parse(text)?.as_item()))
-}
-
-fn item_to_json(item: &Item) -> Value {
-    match item {
-        Item::None => Value::Null,
-        Item::Value(value) => value_to_json(value),
-        Item::Table(table) => Value::Object(
-            table.iter().map(|(name, it)| (name.to_owned(), item_to_json(it))).collect(),
-        ),
-        Item::ArrayOfTables(tables) => {
-            let fields = |table: &Table| {
-                let fields = table.iter().map(|(name, item)| (name.to_owned(), item_to_json(item)));
-                Value::Object(fields.collect::<Map<_, _>>())
-            };
-            tables.iter().map(fields).collect()
-        }
-    }
-}
-
-fn value_to_json(value: &Inline) -> Value {
-    match value {
-        Inline::String(text) => text.value().as_str().into(),
-        Inline::Integer(number) => (*number.value()).into(),
-        Inline::Float(number) => (*number.value()).into(),
-        Inline::Boolean(truth) => (*truth.value()).into(),
-        Inline::Datetime(time) => time.value().to_string().into(),
-        Inline::Array(items) => items.iter().map(value_to_json).collect(),
-        Inline::InlineTable(table) => Value::Object(
-            table.iter().map(|(name, it)| (name.to_owned(), value_to_json(it))).collect(),
-        ),
-    }
+    Ok(toml_item_to_json(parse(text)?.as_item()))
 }
 
 /// Converts a text, or a list of texts.
@@ -223,6 +193,22 @@ fn remove_inside(node: &mut SyntaxNode, path: &[String]) {
     }
 }
 
+/// Edits every value of a text; each has a path of names.
+pub(crate) fn edit_values(
+    text: &str,
+    edit: impl Fn(&[String], &mut SyntaxNode),
+) -> Result<String, SettingsSyntaxError> {
+    let document = parse(text)?;
+    let mut edits = TextEdits::of(text);
+    for TomlStatement { path, span, value, .. } in statements(&document) {
+        let Some(value) = value else { continue };
+        let mut node = build_node(text, value);
+        edit(&path, &mut node);
+        edits.replace(span, node.text());
+    }
+    Ok(edits.apply())
+}
+
 /// Writes the value at a path as an earlier text has it, with its comments, if it is the same value.
 pub(crate) fn restore_writing(
     text: &str,
@@ -233,7 +219,7 @@ pub(crate) fn restore_writing(
     // Line ends that were converted meanwhile are what the user wants.
     if let Some((now, span)) = find_value(text, names)?
         && let Some((before, written)) = find_value(earlier, names)?
-        && value_to_json(&now) == value_to_json(&before)
+        && toml_to_json(&now) == toml_to_json(&before)
         && text.contains("\r\n") == earlier.contains("\r\n")
     {
         left.replace_range(span, &earlier[written]);
@@ -277,7 +263,7 @@ pub(crate) fn put_fields(
         };
         let old = old.as_value().and_then(|old| Some((old, old.span()?)));
         let (old, span) = old.ok_or_else(|| type_error(text, name, "a value, not a table"))?;
-        if value_to_json(old) != value_to_json(new) {
+        if toml_to_json(old) != toml_to_json(new) {
             edits.replace(span, value_text(new));
         }
     }
@@ -357,9 +343,9 @@ fn add_inside(node: &mut SyntaxNode, names: &[&str], fields: &[(&str, String)]) 
     let mut add = |names: &[&str], value: String| {
         let head = format!("{} = ", dotted(names));
         let item = SyntaxItem::new(owned(names), head, SyntaxNode::Scalar(value));
-        let style =
-            AdditionStyle { unit: "", newline: "\n", blank: " ", one_line: true, outer: "" };
-        list.append(item, &style);
+        let unit = String::new();
+        let style = AdditionStyle { unit, newline: "\n", blank: " ", one_line: true };
+        list.append(item, &style, "");
     };
     if exists {
         for (name, value) in fields {

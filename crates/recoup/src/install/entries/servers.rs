@@ -39,7 +39,7 @@ impl ServerCommand<'_> {
 }
 
 /// Builds the entry for our server, in a client's layout.
-pub(crate) fn entry(
+fn entry(
     shape: ServerEntryShape,
     start: &ServerCommand<'_>,
     args: &[String],

@@ -8,20 +8,13 @@ use std::ops::Range;
 use recoup_core::secrets;
 use similar::{DiffOp, DiffTag, TextDiff};
 
-use crate::install::FileChange;
+use crate::install::{FileChange, mask_private_values};
 
 /// Larger changes, in words, are not shown: comparing them would take long.
 const MAX_WORDS: usize = 20_000;
 
 /// Bytes around a change that are scanned for secrets. Some settings have tens of megabytes.
 const CONTEXT_BYTES: usize = 1 << 16;
-
-/// Tables whose values are private.
-const PRIVATE_TABLES: [&str; 5] =
-    ["env", "headers", "http_headers", "env_http_headers", "environment"];
-
-/// Fields whose values are private: a URL may hold a token.
-const PRIVATE_FIELDS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
 /// Formats a change like `diff -U0`, but of an existing line only the words that change; the rest
 /// becomes an ellipsis.
@@ -37,11 +30,11 @@ pub(super) fn format_change(change: &FileChange, shown: &str) -> String {
 }
 
 fn diff_texts(before: &str, after: &str) -> String {
-    let (old, new) = changed_ranges(before, after);
+    let [before, after] = [before, after].map(mask_private_values);
+    let (old, new) = changed_ranges(&before, &after);
     // Both ranges start at the same offset.
     let line = before[..old.start].matches('\n').count();
-    let [before, after] =
-        [&before[old], &after[new]].map(|text| hide_private_values(&secrets::redact(text)));
+    let [before, after] = [&before[old], &after[new]].map(secrets::redact);
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let diff = TextDiff::from_slices(&old, &new);
@@ -196,92 +189,6 @@ fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Replaces each value in a private table by an ellipsis. Line breaks stay.
-fn hide_private_values(text: &str) -> String {
-    let text = hide_in_tables(text);
-    // Values below `[servers.x.env]`, and in `servers.x.env.NAME = "value"`.
-    let mut private = false;
-    let line = |line: &str| {
-        let bare = line.trim();
-        if bare.starts_with('[') {
-            let name = bare.trim_matches(['[', ']']).rsplit('.').next().unwrap_or_default();
-            private = is_private_table(name.trim());
-        }
-        let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
-        let is_private_key = |name: &str| {
-            name.rsplit('.').skip(1).any(|part| is_private_table(part.trim()))
-                && !name.contains(|c: char| c.is_whitespace() && c != ' ')
-                && !name.contains(['{', '('])
-        };
-        match line.split_once('=') {
-            Some((name, _))
-                if !bare.starts_with(['#', '[']) && (private || is_private_key(name)) =>
-            {
-                format!("{name}= …{end}")
-            }
-            _ => line.to_owned(),
-        }
-    };
-    text.split_inclusive('\n').map(line).collect()
-}
-
-/// Hides values in `"env": {"NAME": "value"}` and `env = { NAME = "value" }`, and in `"url": "value"`.
-fn hide_in_tables(text: &str) -> String {
-    let words = split_tokens(text);
-    let mut shown = String::with_capacity(text.len());
-    let mut at = 0;
-    while at < words.len() {
-        let behind = words.iter().enumerate().skip(at + 1);
-        let mut behind = behind.filter(|(_, word)| !word.trim().is_empty());
-        let sign = behind.next().filter(|(_, word)| matches!(**word, ":" | "="));
-        let value = sign.and_then(|_| behind.next());
-        if is_private_table(words[at])
-            && let Some((open, &"{")) = value
-        {
-            shown.push_str(&words[at..=open].concat());
-            at = push_field_names(&words, open + 1, &mut shown);
-        } else if PRIVATE_FIELDS.contains(&words[at].trim_matches('"'))
-            && let Some((text, _)) = value.filter(|(_, word)| quoted_text(word).is_some())
-        {
-            shown.push_str(&words[at..text].concat());
-            shown.push('…');
-            at = text + 1;
-        } else {
-            shown.push_str(words[at]);
-            at += 1;
-        }
-    }
-    shown
-}
-
-/// Appends the fields of a private table without values; returns the index of its end.
-fn push_field_names(words: &[&str], from: usize, shown: &mut String) -> usize {
-    let (mut depth, mut in_value, mut said) = (0, false, false);
-    for (at, word) in words.iter().enumerate().skip(from) {
-        match *word {
-            "}" if depth == 0 => return at,
-            "{" | "[" => depth += 1,
-            "}" | "]" => depth -= 1,
-            "," if depth == 0 => in_value = false,
-            _ => {}
-        }
-        if !in_value || word.trim().is_empty() {
-            shown.push_str(word);
-        } else if !said {
-            shown.push('…');
-            said = true;
-        }
-        if depth == 0 && matches!(*word, ":" | "=") {
-            (in_value, said) = (true, false);
-        }
-    }
-    words.len()
-}
-
-fn is_private_table(word: &str) -> bool {
-    PRIVATE_TABLES.contains(&word.trim_matches('"'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -347,29 +254,5 @@ mod tests {
             "@@ -1 +1,3 @@\n+{\n+  \"hooks\": {}\n+}\n"
         );
         assert_eq!(diff_texts("", "a\nb\n"), "@@ -0,0 +1,2 @@\n+a\n+b\n");
-    }
-
-    #[test]
-    fn values_of_variables_and_headers_are_not_shown() {
-        for (text, shown) in [
-            (r#"{"env":{"A":"x","B": "y"},"c":"z"}"#, r#"{"env":{"A":…,"B": …},"c":"z"}"#),
-            (
-                "{\n  \"env\": {\n    \"A\": \"x\",\n    \"B\": \"}\"\n  }\n}\n",
-                "{\n  \"env\": {\n    \"A\": …,\n    \"B\": …\n  }\n}\n",
-            ),
-            ("env = { A = \"x\" }\nb = 1\n", "env = { A = … }\nb = 1\n"),
-            (
-                "[s.x.env]\r\nA = \"x\"\r\n[s.y]\r\nB = 1\r\n",
-                "[s.x.env]\r\nA = …\r\n[s.y]\r\nB = 1\r\n",
-            ),
-            ("s.x.env.A = \"x\"\n", "s.x.env.A = …\n"),
-            (r#"{"url": "http://x/y"}"#, r#"{"url": …}"#),
-            ("url = 'http://x/y' # url\n", "url = … # url\n"),
-            (r#"{"command":"env","args":["A=1"]}"#, r#"{"command":"env","args":["A=1"]}"#),
-            (r#"{"headers": {}, "env": 1}"#, r#"{"headers": {}, "env": 1}"#),
-        ] {
-            assert_eq!(hide_private_values(text), shown);
-            assert_eq!(hide_private_values(text).lines().count(), text.lines().count());
-        }
     }
 }

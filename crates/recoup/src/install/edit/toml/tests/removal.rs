@@ -2,7 +2,7 @@
 
 use super::super::*;
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 fn without(text: &str) -> String {
     let ours = |hook: &Value| hook["command"] == "ours";
