@@ -19,14 +19,27 @@ use crate::clients::hooks_of;
 
 /// Differences of one client.
 struct HookDialect {
-    client: HookClient,
     events: &'static [(&'static str, DialectEvent)],
     /// Text before a command's output, if there is more than the output.
     heading: Option<&'static str>,
-    /// Beginnings of the client's own lines below a command's output; one has the exit code.
+    /// Beginnings of the client's own lines below a command's output, in their order; one has the
+    /// exit code.
     footer: &'static [&'static str],
+    success: SuccessSign,
     /// Text between the server and the tool in the name of an MCP tool.
     mcp_separator: &'static str,
+}
+
+/// Sign that a command succeeded, if it is not reported as failed. A result without it has an
+/// unknown outcome: the command was cancelled, killed or sent to the background.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SuccessSign {
+    /// The event alone.
+    Event,
+    /// Exit code below the output.
+    ExitCode,
+    /// The output's heading at the beginning, and neither an exit code nor a signal below.
+    Heading,
 }
 
 /// Events as they are read.
@@ -49,47 +62,63 @@ const CLAUDE_EVENTS: &[(&str, DialectEvent)] = &[
     ("SessionEnd", DialectEvent::SessionEnd),
 ];
 
-/// A client with Claude Code's names, whose results are the output alone.
+/// Claude Code's names, and results that are the output alone.
 const CLAUDE_LIKE: HookDialect = HookDialect {
-    client: HookClient::ClaudeCode,
     events: CLAUDE_EVENTS,
     heading: None,
     footer: &[],
+    success: SuccessSign::ExitCode,
     mcp_separator: "__",
 };
 
-static DIALECTS: [HookDialect; 5] = [
-    HookDialect {
-        client: HookClient::QwenCode,
-        heading: Some("\nOutput: "),
-        footer: &["Error: (none)", "Exit Code: ", "Signal: ", "Process Group PGID: "],
-        ..CLAUDE_LIKE
-    },
-    HookDialect { client: HookClient::CopilotCli, footer: &["<shellId: "], ..CLAUDE_LIKE },
-    HookDialect {
-        client: HookClient::Droid,
-        footer: &["[Process exited with code "],
-        mcp_separator: "___",
-        ..CLAUDE_LIKE
-    },
-    HookDialect {
-        client: HookClient::KimiCode,
-        footer: &["Command failed with exit code: "],
-        ..CLAUDE_LIKE
-    },
-    HookDialect {
-        client: HookClient::Gemini,
-        events: &[
-            ("SessionStart", DialectEvent::SessionStart),
-            ("BeforeAgent", DialectEvent::Prompt),
-            ("AfterTool", DialectEvent::ToolEnd),
-            ("AfterAgent", DialectEvent::AnswerEnd),
-            ("SessionEnd", DialectEvent::SessionEnd),
-        ],
-        heading: Some("\nOutput: "),
-        footer: &["Exit Code: ", "Signal: ", "Process Group PGID: ", "</untrusted_context>"],
-        ..CLAUDE_LIKE
-    },
+/// Line that names the signal by which a command was killed.
+const SIGNAL_LINE: &str = "Signal: ";
+
+static DIALECTS: [(HookClient, HookDialect); 5] = [
+    (
+        HookClient::QwenCode,
+        HookDialect {
+            heading: Some("Output: "),
+            footer: &["Error: (none)", "Exit Code: ", SIGNAL_LINE, "Process Group PGID: "],
+            ..CLAUDE_LIKE
+        },
+    ),
+    (HookClient::CopilotCli, HookDialect { footer: &["<shellId: "], ..CLAUDE_LIKE }),
+    (
+        HookClient::Droid,
+        HookDialect {
+            footer: &["[Process exited with code "],
+            mcp_separator: "___",
+            ..CLAUDE_LIKE
+        },
+    ),
+    (
+        HookClient::KimiCode,
+        HookDialect {
+            footer: &["Command failed with exit code: "],
+            success: SuccessSign::Event,
+            ..CLAUDE_LIKE
+        },
+    ),
+    (
+        HookClient::Gemini,
+        HookDialect {
+            events: &[
+                ("SessionStart", DialectEvent::SessionStart),
+                ("BeforeAgent", DialectEvent::Prompt),
+                ("AfterTool", DialectEvent::ToolEnd),
+                ("AfterAgent", DialectEvent::AnswerEnd),
+                ("SessionEnd", DialectEvent::SessionEnd),
+            ],
+            heading: Some("Output: "),
+            footer: &[
+                "Exit Code: ", SIGNAL_LINE, "Background PIDs: ", "Process Group PGID: ",
+                "</untrusted_context>",
+            ],
+            success: SuccessSign::Heading,
+            ..CLAUDE_LIKE
+        },
+    ),
 ];
 
 /// Fields of a result, an error or a part of a text that have the text.
@@ -140,32 +169,37 @@ pub(super) fn is_from_copilot(has_time: bool, transcript: Option<&str>) -> bool 
 
 /// True if payloads of this client are read here.
 pub(super) fn is_dialect(client: HookClient) -> bool {
-    DIALECTS.iter().any(|it| it.client == client)
+    DIALECTS.iter().any(|(it, _)| *it == client)
 }
 
 /// Parses a payload; none for events that do not concern us.
 pub(super) fn parse_event(text: &str, client: HookClient) -> serde_json::Result<Option<HookEvent>> {
     let payload: DialectPayload<'_> = serde_json::from_str(text)?;
-    let dialect = DIALECTS.iter().find(|it| it.client == client);
-    Ok(dialect.and_then(|dialect| dialect.event(&payload, text)))
+    let dialect = DIALECTS.iter().find(|(it, _)| *it == client);
+    Ok(dialect.and_then(|(client, dialect)| dialect.event(*client, &payload, text)))
 }
 
 impl HookDialect {
-    fn event(&self, payload: &DialectPayload<'_>, whole: &str) -> Option<HookEvent> {
+    fn event(
+        &self,
+        client: HookClient,
+        payload: &DialectPayload<'_>,
+        whole: &str,
+    ) -> Option<HookEvent> {
         let name = payload.hook_event_name.clone()?;
         let (_, event) = self.events.iter().find(|(known, _)| *known == name)?;
         let turn = payload.prompt_id.clone().or_else(|| payload.timestamp.clone());
         let what = match event {
             DialectEvent::SessionStart => {
                 let how = SessionStartKind::of_source(payload.source.as_deref());
-                if hooks_of(self.client).answer.takes_context_at(&name) {
+                if hooks_of(client).answer.takes_context_at(&name) {
                     HookEventKind::Began(how)
                 } else {
                     HookEventKind::Opened(how)
                 }
             }
             DialectEvent::Prompt => {
-                let text = typed_message_text(self.client, payload.prompt?)?;
+                let text = typed_message_text(client, payload.prompt?)?;
                 // Qwen Code repeats the event, without a text, before each request. A sub-agent's
                 // prompt comes from an agent.
                 let is_typed = !text.is_empty() && payload.agent_id.is_none();
@@ -175,17 +209,15 @@ impl HookDialect {
                 let call = self.call(payload, whole)?;
                 let results = [&payload.tool_response, &payload.tool_result, &payload.tool_output];
                 let result = results.into_iter().find(|it| !it.is_null())?;
-                let outcome = match result.get("error").filter(|error| !error.is_null()) {
-                    Some(error) => self.failure(&call, &text_in(error), false)?,
-                    None => self.success(&call, &text_in(result)),
-                };
-                HookEventKind::Called(call, outcome)
+                match result.get("error").filter(|error| !error.is_null()) {
+                    Some(error) => self.failure(call, &text_in(error), false)?,
+                    None => self.call_end(call, &text_in(result)),
+                }
             }
             DialectEvent::ToolFailure => {
                 let call = self.call(payload, whole)?;
                 let stopped = *payload.is_interrupt == Some(true);
-                let outcome = self.failure(&call, &text_in(&payload.error), stopped)?;
-                HookEventKind::Called(call, outcome)
+                self.failure(call, &text_in(&payload.error), stopped)?
             }
             DialectEvent::AnswerEnd => HookEventKind::Stopped(AnswerEnd {
                 answer: payload
@@ -200,7 +232,7 @@ impl HookDialect {
             }
         };
         Some(HookEvent {
-            client: self.client,
+            client,
             name,
             session: bound_name(payload.session_id.as_deref().unwrap_or("unknown")),
             agent: payload.agent_id.as_deref().filter(|id| !id.is_empty()).map(bound_name),
@@ -233,39 +265,55 @@ impl HookDialect {
         Some(wire::tool_call(Some(&id), &tool, input, tool_action))
     }
 
-    fn success(&self, call: &ToolCall, text: &str) -> CallOutcome {
+    /// End of a call that is not reported as failed.
+    fn call_end(&self, call: ToolCall, text: &str) -> HookEventKind {
         if call.command().is_none() {
-            return CallOutcome::new(&call.id, CallStatus::Succeeded, text);
+            let outcome = CallOutcome::new(&call.id, CallStatus::Succeeded, text);
+            return HookEventKind::Called(call, outcome);
         }
-        let (output, exit) = self.split_output(text);
-        CallOutcome::new(&call.id, wire::status_of_exit(exit), &output)
+        let (output, footer) = self.split_output(text);
+        let exit = footer.iter().find_map(|line| code_in(line));
+        let is_killed = footer.iter().any(|line| line.starts_with(SIGNAL_LINE));
+        let text = text.trim_start_matches("<untrusted_context>\n");
+        let has_heading = self.heading.is_some_and(|heading| text.starts_with(heading));
+        let is_known = match self.success {
+            SuccessSign::Event => true,
+            SuccessSign::ExitCode => exit.is_some(),
+            SuccessSign::Heading => has_heading && (exit.is_some() || !is_killed),
+        };
+        if !is_known {
+            return HookEventKind::CalledSomehow(call, output);
+        }
+        let exit = exit.filter(|_| self.success != SuccessSign::Event);
+        let outcome = CallOutcome::new(&call.id, wire::status_of_exit(exit), &output);
+        HookEventKind::Called(call, outcome)
     }
 
-    /// Outcome of a failed call. A command without an exit code may not have run: a call that was
+    /// End of a failed call. A command without an exit code may not have run: a call that was
     /// denied is reported in the same way.
-    fn failure(&self, call: &ToolCall, error: &str, stopped: bool) -> Option<CallOutcome> {
-        let (output, exit) = self.split_output(error);
-        let ended = match exit {
+    fn failure(&self, call: ToolCall, error: &str, stopped: bool) -> Option<HookEventKind> {
+        let (output, footer) = self.split_output(error);
+        let ended = match footer.iter().find_map(|line| code_in(line)) {
             _ if stopped => CallStatus::Interrupted,
             None if call.command().is_some() => return None,
             exit => CallStatus::Failed { exit },
         };
-        Some(CallOutcome::new(&call.id, ended, &output))
+        let outcome = CallOutcome::new(&call.id, ended, &output);
+        Some(HookEventKind::Called(call, outcome))
     }
 
-    /// Splits a command's result into its output and its exit code. Only the client's lines at the
-    /// end count, so that no command can print another code.
-    fn split_output(&self, text: &str) -> (String, Option<i32>) {
+    /// Splits a command's result into its output and the client's lines below. Each of these is
+    /// there once, in its place, so that no command can print another exit code.
+    fn split_output<'t>(&self, text: &'t str) -> (String, Vec<&'t str>) {
         let mut lines: Vec<&str> = text.trim_end().lines().collect();
-        let mut exit = None;
-        let is_footer =
-            |line: &str| line.is_empty() || self.footer.iter().any(|it| line.starts_with(it));
-        while let Some(line) = lines.pop_if(|line| is_footer(line)) {
-            exit = exit.or_else(|| code_in(line));
+        let mut footer = Vec::new();
+        for start in self.footer.iter().rev() {
+            footer.extend(lines.pop_if(|line| line.starts_with(start)));
+            while lines.pop_if(|line| line.is_empty()).is_some() {}
         }
         let text = lines.join("\n");
-        let output = self.heading.and_then(|heading| text.split_once(heading));
-        (output.map_or(&*text, |(_, output)| output).to_owned(), exit)
+        let output = self.heading.and_then(|heading| text.split_once(&format!("\n{heading}")));
+        (output.map_or(&*text, |(_, output)| output).to_owned(), footer)
     }
 }
 

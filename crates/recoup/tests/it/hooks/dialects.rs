@@ -333,6 +333,85 @@ fn copilot_with_two_hooks_is_answered_and_heard_once() {
     }
 }
 
+/// Results that end with neither success nor failure, by what the clients write. Each also has the
+/// output of a command that prints an exit code itself.
+const UNKNOWN_ENDS: [(Dialect, &str, &str); 9] = [
+    (
+        GEMINI,
+        "<untrusted_context>\nOutput: hello-from-shell\nProcess Group PGID: 22874\n</untrusted_context>",
+        "Command was cancelled by user before it could complete. Below is the output before it was \
+         cancelled:\nExit Code: 1",
+    ),
+    (
+        GEMINI,
+        "<untrusted_context>\nOutput: hello-from-shell\nProcess Group PGID: 22874\n</untrusted_context>",
+        "Command was automatically cancelled because it exceeded the timeout of 5.0 minutes without \
+         output. There was no output before it was cancelled.",
+    ),
+    (
+        GEMINI,
+        "<untrusted_context>\nOutput: hello-from-shell\nProcess Group PGID: 22874\n</untrusted_context>",
+        "Command moved to background (PID: 77). Output hidden. Press Ctrl+B to view.",
+    ),
+    (
+        GEMINI,
+        "hello-from-shell\nProcess Group PGID: 22874",
+        "(empty)\nSignal: 9\nBackground PIDs: 77\nProcess Group PGID: 22874",
+    ),
+    (
+        QWEN,
+        "hello-from-shell\nError: (none)\nExit Code: 0\nSignal: (none)",
+        "Exit Code: 0\nError: (none)\nExit Code: (none)\nSignal: SIGKILL",
+    ),
+    (
+        QWEN,
+        "Command: echo hello-from-shell\nDirectory: (root)\nOutput: hello-from-shell\nError: (none)\n\
+         Exit Code: 0\nSignal: (none)\nProcess Group PGID: (none)",
+        "Command was cancelled by user before it could complete.",
+    ),
+    (
+        COPILOT,
+        "hello-from-shell\n<shellId: 0 completed with exit code 0>",
+        "<shellId: 0 completed with exit code 0>\n<command with shellId: 0 is still running after 30 \
+         seconds>",
+    ),
+    (COPILOT, "hello-from-shell\n<shellId: 0 completed with exit code 0>", ""),
+    (
+        DROID,
+        "hello-from-shell\n\n\n[Process exited with code 0]",
+        "Command timed out after 60 seconds",
+    ),
+];
+
+#[test]
+fn a_command_whose_end_is_unknown_has_no_outcome() {
+    for (dialect, ended, unknown) in UNKNOWN_ENDS {
+        let home = Home::new();
+        let session = Session::new(&home, dialect, "one");
+        session.begins();
+        let quoted = |text: &str| {
+            let text = serde_json::to_string(text).unwrap();
+            text[1..text.len() - 1].to_owned()
+        };
+        session.tell(&session.recorded(dialect.called, &[(&quoted(ended), unknown)]));
+        for what in ["succeeded", "failed"] {
+            assert!(happened(&home, what).is_empty(), "{} {unknown}", dialect.client);
+        }
+        session.tell(&session.recorded(dialect.called, &[]));
+        assert_eq!(happened(&home, "succeeded").len(), 1, "{}", dialect.client);
+        assert_eq!(log(&home), "");
+    }
+}
+
+#[test]
+fn processes_that_gemini_leaves_in_the_background_do_not_hide_the_exit_code() {
+    let home = Home::new();
+    let session = Session::new(&home, GEMINI, "one");
+    let more = [("Exit Code: 2", "Exit Code: 2\nBackground PIDs: 77")];
+    session.tell(&session.recorded(GEMINI.failed.unwrap(), &more));
+    assert_eq!(happened(&home, "failed").len(), 1);
+}
+
 #[test]
 fn no_command_can_print_another_exit_code() {
     for dialect in ALL.into_iter().filter(|it| it.failed.is_some()) {
