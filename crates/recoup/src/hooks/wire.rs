@@ -68,13 +68,28 @@ pub(super) fn parse_line<T: Default>(
     read(&replace_lone_surrogates(text)).unwrap_or_default()
 }
 
-/// Blocks of a content; a plain string becomes one text block.
+/// Blocks of a content; a plain string becomes one text block. A malformed block does not hide the
+/// others.
 pub(super) fn blocks(content: &RawValue) -> Vec<MessageBlock<'_>> {
-    if let Ok(BorrowedText(text)) = serde_json::from_str(content.get()) {
-        let kind = Cow::Borrowed("text");
-        return vec![MessageBlock { kind, text: Some(text), ..MessageBlock::default() }];
+    serde_json::from_str(content.get()).unwrap_or_else(|_| {
+        let parts: Vec<&RawValue> =
+            serde_json::from_str(content.get()).unwrap_or_else(|_| vec![content]);
+        parts.into_iter().filter_map(lenient_block).collect()
+    })
+}
+
+/// Parses a block that may be a plain string, or have fields of other types than expected.
+fn lenient_block(block: &RawValue) -> Option<MessageBlock<'_>> {
+    if let Ok(block) = serde_json::from_str(block.get()) {
+        return Some(block);
     }
-    serde_json::from_str(content.get()).unwrap_or_default()
+    if let Ok(BorrowedText(text)) = serde_json::from_str(block.get()) {
+        let kind = Cow::Borrowed("text");
+        return Some(MessageBlock { kind, text: Some(text), ..MessageBlock::default() });
+    }
+    let kind = Cow::Owned(string_field(block, "type")?);
+    let text = string_field(block, "text").map(Cow::Owned);
+    Some(MessageBlock { kind, text, ..MessageBlock::default() })
 }
 
 /// A JSON string, borrowed unless it has escapes.
