@@ -21,7 +21,7 @@ const PLUGINS: &str = "enabledPlugins";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PeerEntry {
     pub(crate) name: &'static str,
-    /// What it is, for people.
+    /// Kind of the entry and its place, for people.
     what: String,
     path: Vec<JsonPathStep>,
 }

@@ -116,8 +116,16 @@ pub(crate) fn append_list_tables(
         return Ok(text.to_owned());
     }
     let document = parse(text)?;
-    if document.get(list).is_some_and(|list| !list.is_array_of_tables()) {
-        return Err(type_error(text, list, "a list of tables"));
+    match document.get(list) {
+        // Both forms of one list can't be in a file.
+        Some(Item::Value(Inline::Array(all))) if all.is_empty() => {
+            let left = remove_paths(text, &[owned(&[list])])?;
+            return append_list_tables(&left, list, tables);
+        }
+        Some(found) if !found.is_array_of_tables() => {
+            return Err(type_error(text, list, &format!("a list of tables, [[{list}]]")));
+        }
+        _ => {}
     }
     let mut lines = Vec::new();
     for table in tables {
