@@ -6,12 +6,15 @@ use crate::clients::{AgentClient, ClientDirs};
 
 use super::env;
 
-/// Variables that move the settings of clients.
-const MOVING_VARIABLES: [(AgentClient, &env::EnvVar); 4] = [
-    (AgentClient::ClaudeCode, &env::CLAUDE_CONFIG_DIR),
-    (AgentClient::Codex, &env::CODEX_HOME),
-    (AgentClient::Pi, &env::PI_CODING_AGENT_DIR),
-    (AgentClient::KimiCode, &env::KIMI_CODE_HOME),
+/// Variables that move the settings of clients, and the path of these below the directory that a
+/// variable names.
+const MOVING_VARIABLES: [(AgentClient, &env::EnvVar, &str); 6] = [
+    (AgentClient::ClaudeCode, &env::CLAUDE_CONFIG_DIR, ""),
+    (AgentClient::Codex, &env::CODEX_HOME, ""),
+    (AgentClient::Pi, &env::PI_CODING_AGENT_DIR, ""),
+    (AgentClient::KimiCode, &env::KIMI_CODE_HOME, ""),
+    (AgentClient::CopilotCli, &env::COPILOT_HOME, ""),
+    (AgentClient::Gemini, &env::GEMINI_CLI_HOME, ".gemini"),
 ];
 
 /// Finds the directories of clients that are started in `cwd`.
@@ -21,9 +24,11 @@ pub(crate) fn find_client_dirs(cwd: &Path) -> ClientDirs {
     if let Some(config) = env::config_home() {
         dirs = dirs.with_config(config);
     }
-    for (client, variable) in MOVING_VARIABLES {
+    for (client, variable, inside) in MOVING_VARIABLES {
         if let Some(path) = env::path(variable) {
-            let path = path.strip_prefix("~").map_or_else(|_| cwd.join(&path), |it| home.join(it));
+            let mut path =
+                path.strip_prefix("~").map_or_else(|_| cwd.join(&path), |it| home.join(it));
+            path.extend(Path::new(inside));
             dirs = dirs.with_moved(client, path);
         }
     }

@@ -87,6 +87,10 @@ pub(super) const PI_CODING_AGENT_DIR: EnvVar =
     var("PI_CODING_AGENT_DIR", "where Pi keeps its settings (default: ~/.pi/agent)");
 pub(super) const KIMI_CODE_HOME: EnvVar =
     var("KIMI_CODE_HOME", "where Kimi Code keeps its settings (default: ~/.kimi-code)");
+pub(super) const COPILOT_HOME: EnvVar =
+    var("COPILOT_HOME", "where Copilot CLI keeps its settings (default: ~/.copilot)");
+pub(super) const GEMINI_CLI_HOME: EnvVar =
+    var("GEMINI_CLI_HOME", "where Gemini CLI keeps its directory .gemini (default: ~)");
 const XDG_CONFIG_HOME: EnvVar = var(
     "XDG_CONFIG_HOME",
     "where VS Code, Zed and opencode keep their settings (default: ~/.config)",
@@ -146,7 +150,7 @@ const WORKING_ON: EnvVar =
     var("RECOUP_WORKING_ON", "entries that the parent processes are computing");
 
 /// All documented variables.
-pub const VARIABLES: [EnvVar; 49] = [
+pub const VARIABLES: [EnvVar; 51] = [
     RECOUP_HOME, STORE, SCOPE, ENABLED, MAX_SIZE_MB, MAX_ENTRIES, TTL, FRESHNESS, MAX_SOURCE_FILES,
     MAX_SOURCE_MB, NOTES, NEAR_STORE, NEAR_TTL, EARLY_EXIT_DIR, LEDGER_ENABLED, LOG_HITS,
     MCP_TOKEN, GATEWAY_TOKEN, JUDGE_ENABLED, JUDGE_PROVIDER, JUDGE_MODEL, JUDGE_URL, JUDGE_KEY_ENV,
@@ -154,7 +158,7 @@ pub const VARIABLES: [EnvVar; 49] = [
     ANTHROPIC_BASE_URL, OPENAI_BASE_URL, HTTPS_PROXY, NO_PROXY, CAPTURE_HEADLESS, RECORD_ALLOW,
     RECORD_DENY, RULES_SYNC, SKILLS_ENABLED, SKILLS_PLACE, PEERS_KEEP, LOA_ENABLED,
     LOA_MAX_SIZE_MB, LOA_TTL_DAYS, CLAUDE_CONFIG_DIR, CODEX_HOME, PI_CODING_AGENT_DIR,
-    KIMI_CODE_HOME, XDG_CONFIG_HOME, HOME, NO_COLOR,
+    KIMI_CODE_HOME, COPILOT_HOME, GEMINI_CLI_HOME, XDG_CONFIG_HOME, HOME, NO_COLOR,
 ];
 
 /// The variable as a path; none if empty.

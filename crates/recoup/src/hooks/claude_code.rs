@@ -29,7 +29,7 @@ pub(super) struct ClaudePayload<'a> {
     pub(super) turn_id: LenientField<String>,
     agent_id: LenientField<String>,
     agent_type: LenientField<String>,
-    agent_transcript_path: LenientField<PathBuf>,
+    pub(super) agent_transcript_path: LenientField<PathBuf>,
     source: LenientField<String>,
     reason: LenientField<String>,
     prompt: LenientField<String>,

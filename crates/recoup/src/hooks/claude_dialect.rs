@@ -3,7 +3,7 @@
 //! client; fields that only one of them sends are read from all. Events before a call are not read,
 //! because none of these clients takes context there, and neither are their transcripts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{
@@ -162,9 +162,13 @@ struct McpContext {
 }
 
 /// True if Claude Code's hooks were run by Copilot CLI: it sends a time, and has a transcript at no
-/// event but the last, in a directory of its own.
-pub(super) fn is_from_copilot(has_time: bool, transcript: Option<&str>) -> bool {
-    has_time && transcript.is_none_or(|path| path.contains("/.copilot/"))
+/// event but the last, `session-state/SESSION/events.jsonl` in its own directory.
+pub(super) fn is_from_copilot(has_time: bool, transcript: Option<&Path>) -> bool {
+    let is_own = |path: &Path| {
+        let mut names = path.iter().rev().filter_map(|name| name.to_str());
+        names.next() == Some("events.jsonl") && names.nth(1) == Some("session-state")
+    };
+    has_time && transcript.is_none_or(is_own)
 }
 
 /// True if payloads of this client are read here.

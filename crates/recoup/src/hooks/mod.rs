@@ -23,6 +23,7 @@ mod wire;
 pub mod worker;
 
 use std::cell::OnceCell;
+use std::path::PathBuf;
 
 use crate::clients::replace_lone_surrogates;
 use recoup_core::memory::HookClient;
@@ -104,7 +105,7 @@ struct PayloadShape<'a> {
     #[serde(borrow, default)]
     timestamp: Option<&'a RawValue>,
     #[serde(default)]
-    transcript_path: LenientField<String>,
+    transcript_path: LenientField<PathBuf>,
 }
 
 /// Parses a payload; none for events that do not concern us. An error never quotes the payload,
@@ -157,7 +158,7 @@ fn parse_event(text: &str, client: Option<HookClient>) -> serde_json::Result<Opt
         let payload = serde_json::from_str(text)?;
         return Ok(pi::parse_event(&payload));
     }
-    let payload: claude_code::ClaudePayload<'_> = serde_json::from_str(text)?;
+    let mut payload: claude_code::ClaudePayload<'_> = serde_json::from_str(text)?;
     // Codex has turns, and calls its transcripts rollouts.
     let name = payload.transcript_path.as_deref().and_then(|path| path.file_name());
     let is_rollout = name.is_some_and(|name| name.to_string_lossy().starts_with("rollout-"));
@@ -165,5 +166,14 @@ fn parse_event(text: &str, client: Option<HookClient>) -> serde_json::Result<Opt
         Some(client) => client == HookClient::Codex,
         None => payload.turn_id.is_some() || is_rollout,
     };
-    Ok(if is_codex { codex::parse_event(&payload) } else { claude_code::parse_event(&payload) })
+    if is_codex {
+        return Ok(codex::parse_event(&payload));
+    }
+    // Claude Code sends no time. The transcripts of another client that runs its hooks may have any
+    // form.
+    if shape.timestamp.is_some() {
+        payload.transcript_path = LenientField::default();
+        payload.agent_transcript_path = LenientField::default();
+    }
+    Ok(claude_code::parse_event(&payload))
 }

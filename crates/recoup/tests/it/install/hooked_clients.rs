@@ -179,6 +179,32 @@ fn kimi_has_only_fields_and_events_that_every_version_knows() {
     assert!(machine.text("elsewhere/config.toml").contains("SessionStart"));
 }
 
+#[test]
+fn an_empty_list_of_hooks_is_no_obstacle() {
+    for before in ["hooks = []\nmodel = \"x\"\n", "model = \"x\"\nhooks = [\n]\n\n[a]\nb = 1\n"] {
+        let machine = Machine::new();
+        machine.write(".kimi-code/config.toml", before);
+        machine.init(&["--client", "kimi"]);
+        assert!(calls_us(&machine, AgentClient::KimiCode), "{before}");
+        machine.uninstall(&[]);
+        assert_eq!(machine.text(".kimi-code/config.toml"), before);
+    }
+}
+
+#[test]
+fn variables_move_the_files_of_copilot_and_gemini() {
+    for (client, variable, path) in [
+        ("copilot", "COPILOT_HOME", "elsewhere/hooks/recoup.json"),
+        ("gemini", "GEMINI_CLI_HOME", "elsewhere/.gemini/settings.json"),
+    ] {
+        let machine = Machine::new();
+        let mut moved = machine.command(&["init", "--yes", "--client", client]);
+        moved.env(variable, machine.path("elsewhere"));
+        crate::support::finish(&mut moved).expect(0);
+        assert!(machine.text(path).contains("SessionStart"), "{client}");
+    }
+}
+
 /// It has none of its own there: its agents are given the rules by the server.
 #[test]
 fn a_server_in_a_project_without_hooks_gives_the_rules() {
