@@ -7,7 +7,7 @@ use recoup_core::base::fsx::{self, FileLookup};
 use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{CallOutcome, TaskNotification, ToolCall};
 
-use super::cursor;
+use super::{claude_dialect, cursor};
 use crate::clients::{AnswerSpec, hooks_of};
 use crate::config::env;
 
@@ -177,9 +177,10 @@ impl HookEvent {
         self.heard && self.answer().takes_context_at(&self.name)
     }
 
-    /// True if several hooks may be told of it: these clients run Claude Code's hooks as well.
+    /// True if several hooks may be told of it: these clients run the hooks of the user and of the
+    /// project, and some of them Claude Code's as well.
     pub(crate) fn may_be_repeated(&self) -> bool {
-        self.format == WireFormat::Cursor || self.client == HookClient::CopilotCli
+        self.format == WireFormat::Cursor || claude_dialect::is_dialect(self.client)
     }
 
     /// True if a session or a turn begins.

@@ -98,6 +98,10 @@ fn record_prompt(
     heard: &ParsedPrompt,
     found: &[ScoredNote],
 ) -> Result<Option<PromptOutcome>> {
+    let is_repeated = heard.once.is_none() && context.event.may_be_repeated();
+    if is_repeated && transaction.is_repeated_prompt(&heard.print)? {
+        return Ok(None);
+    }
     let of =
         EventDetails { call: heard.once.as_deref(), subject: Some(&heard.print), detail: None };
     let re_ask = heard.reading.re_ask.then_some(heard.text.as_str());

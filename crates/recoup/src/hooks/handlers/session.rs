@@ -23,8 +23,8 @@ const MAX_TEXT_BYTES: usize = 1_500;
 /// what its parent session has, as far as that is known.
 pub(super) fn on_session_start(context: &HookContext<'_>, how: SessionStartKind) -> HookReply {
     // A new conversation is reported once, but to every hook that the client finds, at the same time:
-    // what one of them has delivered is not lost.
-    let is_reported_twice = context.event.may_be_repeated();
+    // what one of them has delivered is not lost. Of a compacted context it is.
+    let is_reported_twice = how == SessionStartKind::Startup && context.event.may_be_repeated();
     let known = match how {
         _ if how.has_empty_context() && !is_reported_twice => ContextDeliveries::default(),
         SessionStartKind::Fork => context.deliveries_to_fork(),

@@ -3,8 +3,10 @@
 
 use std::fs;
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
+use super::worker::queues;
 use super::{add, changed, events, fixtures, happened, hook, log, remembered};
 use crate::support::Home;
 
@@ -310,6 +312,69 @@ fn copilot_is_known_by_its_payload_in_the_hooks_of_claude_code() {
         session.tell(&session.recorded("Stop", &[])).is_silent();
         session.tell(&session.recorded("SessionEnd-complete", &[])).is_silent();
         assert_eq!(happened(&home, "stopped").len(), 1);
+        assert_eq!(log(&home), "");
+    }
+}
+
+/// The last event of Copilot CLI names its transcript, wherever its directory is. That of another
+/// client in the hooks of Claude Code may have any form.
+#[test]
+fn no_transcript_of_another_client_is_read_as_claude_codes() {
+    let transcript =
+        "/home/user/.copilot/session-state/5c06f53a-ebb2-45d8-a399-bf2d83032c47/events.jsonl";
+    for (path, is_copilot) in [
+        ("/elsewhere/session-state/5c06f53a-ebb2-45d8-a399-bf2d83032c47/events.jsonl", true),
+        ("/elsewhere/chats/5c06f53a-ebb2-45d8-a399-bf2d83032c47.jsonl", false),
+    ] {
+        let home = Home::new();
+        add(&home, &["use pnpm"]);
+        let session = Session { args: &["hook"], ..Session::new(&home, COPILOT, "one") };
+        session.tell(&session.recorded("Stop", &[(transcript, path)])).is_silent();
+        let sql = Connection::open(home.recoup().join("memory.db")).unwrap();
+        let find = "SELECT client FROM events WHERE what = 'stopped'";
+        let client: String = sql.query_row(find, [], |row| row.get(0)).unwrap();
+        assert_eq!(client, if is_copilot { "copilot" } else { "claude-code" }, "{path}");
+        assert!(queues(&home).is_empty(), "{path}");
+        assert_eq!(log(&home), "");
+    }
+}
+
+/// Hooks of the user and of the project, as `recoup init` and `recoup init --project` set them.
+#[test]
+fn hooks_at_both_levels_are_answered_and_heard_once() {
+    for dialect in [QWEN, DROID, GEMINI] {
+        let home = Home::new();
+        add(&home, &["use pnpm"]);
+        let session = Session::new(&home, dialect, "one");
+        assert!(session.begins().has_rule("use pnpm"), "{}", dialect.client);
+        session.begins().is_silent();
+        session.says("from now on write tests first");
+        session.says("from now on write tests first").is_silent();
+        let call = session.call("git push", None, 1);
+        session.tell(&call);
+        session.tell(&call);
+        for what in ["began", "prompted", "succeeded"] {
+            assert_eq!(happened(&home, what).len(), 1, "{}: {:?}", dialect.client, events(&home));
+        }
+        // A compacted context has lost them.
+        let compacted = changed(session.recorded(dialect.start, &[]), json!({"source": "compact"}));
+        assert!(session.tell(&compacted).has_rule("use pnpm"), "{}", dialect.client);
+        assert_eq!(log(&home), "");
+    }
+}
+
+#[test]
+fn one_malformed_part_of_a_prompt_does_not_hide_the_others() {
+    for prompt in [
+        json!([{"type": "text", "text": "from now on use pnpm", "id": 7}]),
+        json!(["from now on use pnpm"]),
+        json!([{"type": "image", "id": 7}, 3, {"type": "text", "text": "from now on use pnpm"}]),
+    ] {
+        let home = Home::new();
+        let session = Session::new(&home, KIMI, "one");
+        let told = changed(session.recorded(KIMI.prompt, &[]), json!({"prompt": prompt}));
+        session.tell(&told);
+        assert_eq!(remembered(&home, "active"), ["use pnpm"], "{prompt}");
         assert_eq!(log(&home), "");
     }
 }

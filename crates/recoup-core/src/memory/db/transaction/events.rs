@@ -20,6 +20,10 @@ const LONGEST: usize = 300;
 /// when it was read.
 const NEARLY_MS: i64 = 60 * 60 * 1000;
 
+/// Longest time between two reports of one prompt: a client runs its hooks at the same time, and each
+/// may have to wait for the database.
+const REPORTS_MS: i64 = 5_000;
+
 words! {
     /// Kinds of events. The user's text is never part of one.
     MemoryEventKind: "invalid event" {
@@ -118,6 +122,16 @@ impl EventTransaction<'_> {
                            AND (?5 IS NULL OR abs(at - ?5) <= ?6) LIMIT 1";
         let (what, it) = (MemoryEventKind::Prompted.as_str(), self.occasion);
         let values = params![what, print, it.scope, it.session, at, NEARLY_MS];
+        self.connection.has_row(SQL, values, NOTING_EVENTS)
+    }
+
+    /// True if a prompt of this session with this `print` was recorded a moment ago: another hook has
+    /// reported it.
+    pub fn is_repeated_prompt(&self, print: &str) -> Result<bool> {
+        const SQL: &str = "SELECT 1 FROM events WHERE what = ?1 AND subject = ?2 AND session = ?3
+                           AND abs(at - ?4) <= ?5 LIMIT 1";
+        let what = MemoryEventKind::Prompted.as_str();
+        let values = params![what, print, self.occasion.session, self.now, REPORTS_MS];
         self.connection.has_row(SQL, values, NOTING_EVENTS)
     }
 
