@@ -130,6 +130,14 @@ impl HookFile {
     }
 }
 
+/// True if a file has hooks of anybody, in the object at a path.
+pub(super) fn has_any_hooks(path: &Path, at: &[&str], dialect: JsonDialect) -> bool {
+    let root = read_json(path, dialect);
+    let events = root.as_ref().and_then(|root| get_path(root, at)?.as_object());
+    let is_some = |groups: &Value| groups.as_array().is_some_and(|all| !all.is_empty());
+    events.is_some_and(|events| events.values().any(is_some))
+}
+
 /// Value at a path of names.
 fn get_path<'v>(root: &'v Value, path: &[&str]) -> Option<&'v Value> {
     path.iter().try_fold(root, |value, name| value.get(name))

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::hook_settings::has_any_hooks;
 use super::spec::{
-    ClientVersion, EventSpec, FileContent, FileRole, FileSpec, HookCommandForm, HookSpec,
-    InstallLevel, JsonDialect, PROJECT_ROOT, ServerEntryShape,
+    ClientVersion, EventSpec, FileContent, FileRole, HookCommandForm, HookSpec, InstallLevel,
+    JsonDialect, PROJECT_ROOT, ServerEntryShape,
 };
 use super::{AgentClient, ClientDirs};
 
@@ -21,6 +22,8 @@ pub(crate) struct SettingsFile {
     /// machine.
     pub(crate) shared: bool,
     pub(crate) role: FileRole,
+    /// False if the client reads the file beside it instead.
+    pub(crate) is_read: bool,
     pub(crate) holds: InstalledContent,
     /// Our hooks, if they go there.
     pub(crate) hooks: Option<HookLayout>,
@@ -154,7 +157,8 @@ pub(crate) const CODEX_SERVERS: &str = "mcp_servers";
 const ASSUMED_VERSION: ClientVersion = ClientVersion(2, 1, 100);
 
 impl AgentClient {
-    /// Returns the files of a level, with the content for the installed version of the client.
+    /// Returns the files of a level, with the content for the installed version of the client. Of
+    /// two that take each other's place, both are there.
     pub(crate) fn files_at(
         self,
         level: InstallLevel,
@@ -163,55 +167,58 @@ impl AgentClient {
         version: Option<ClientVersion>,
     ) -> Vec<SettingsFile> {
         let files = self.spec().files.iter().filter(|file| file.level == level);
-        files.map(|file| SettingsFile::resolve(self, file, dirs, root, version)).collect()
+        let both = files.flat_map(|file| {
+            let dir = dirs.of_file(self, file.dir, root);
+            let is_other_read = file.alternative.is_some_and(|(path, content)| match content {
+                FileContent::Hooks(at, dialect) => has_any_hooks(&dir.join(path), at, dialect),
+                _ => dir.join(path).exists(),
+            });
+            let first = Some((file.path, file.content, !is_other_read));
+            let other = file.alternative.map(|(path, content)| (path, content, is_other_read));
+            [first, other].into_iter().flatten().map(move |(path, content, is_read)| {
+                let (holds, shape) = content.as_installed(root);
+                let hooks = self.spec().hooks.as_ref().filter(|_| holds.is_for_hooks());
+                SettingsFile {
+                    client: self,
+                    level,
+                    path: dir.join(path),
+                    shared: !file.personal,
+                    role: file.role,
+                    is_read,
+                    holds,
+                    hooks: hooks.map(|hooks| HookLayout::new(hooks, version)),
+                    shape,
+                }
+            })
+        });
+        both.collect()
     }
 }
 
-impl SettingsFile {
-    fn resolve(
-        client: AgentClient,
-        file: &FileSpec,
-        dirs: &ClientDirs,
-        root: &Path,
-        version: Option<ClientVersion>,
-    ) -> Self {
-        let dir = dirs.of_file(client, file.dir, root);
-        let alternative = file.alternative.filter(|(path, _)| dir.join(path).exists());
-        let (path, content) = alternative.unwrap_or((file.path, file.content));
-        let holds = match content {
+impl FileContent {
+    /// Returns our content for such a file, and the layout of a server's entry.
+    fn as_installed(self, root: &Path) -> (InstalledContent, ServerEntryShape) {
+        let holds = match self {
             // The short form, as earlier versions wrote it.
-            FileContent::Hooks(["hooks"], JsonDialect::Strict) => InstalledContent::Hooks,
-            FileContent::Hooks(at, dialect) => InstalledContent::HooksAt {
+            Self::Hooks(["hooks"], JsonDialect::Strict) => InstalledContent::Hooks,
+            Self::Hooks(at, dialect) => InstalledContent::HooksAt {
                 at: at.iter().map(|name| (*name).to_owned()).collect(),
                 comments: dialect == JsonDialect::Comments,
             },
-            FileContent::TomlHooks => InstalledContent::TomlHooks,
-            FileContent::Servers(at, _, dialect) => {
+            Self::TomlHooks => InstalledContent::TomlHooks,
+            Self::Servers(at, shape, dialect) => {
                 let name = |name: &&str| match *name {
                     PROJECT_ROOT => root.display().to_string(),
                     name => name.to_owned(),
                 };
                 let comments = dialect == JsonDialect::Comments;
-                InstalledContent::Servers { at: at.iter().map(name).collect(), comments }
+                let at = at.iter().map(name).collect();
+                return (InstalledContent::Servers { at, comments }, shape);
             }
-            FileContent::TomlServers => InstalledContent::TomlServers,
-            FileContent::Extension => InstalledContent::Extension,
+            Self::TomlServers => InstalledContent::TomlServers,
+            Self::Extension => InstalledContent::Extension,
         };
-        let shape = match content {
-            FileContent::Servers(_, shape, _) => shape,
-            _ => ServerEntryShape::Plain,
-        };
-        let hooks = client.spec().hooks.as_ref().filter(|_| holds.is_for_hooks());
-        Self {
-            client,
-            level: file.level,
-            path: dir.join(path),
-            shared: !file.personal,
-            role: file.role,
-            holds,
-            hooks: hooks.map(|hooks| HookLayout::new(hooks, version)),
-            shape,
-        }
+        (holds, ServerEntryShape::Plain)
     }
 }
 

@@ -89,7 +89,7 @@ pub(crate) struct FileSpec {
     /// True if the file is one person's, wherever it lies. Otherwise a project's file is shared,
     /// and must not hold a path of this machine.
     pub(crate) personal: bool,
-    /// File beside it that takes its place if it exists.
+    /// File beside it that takes its place if it exists; if it is for hooks, only if it has any.
     pub(crate) alternative: Option<(&'static str, FileContent)>,
 }
 

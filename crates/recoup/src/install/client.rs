@@ -51,6 +51,18 @@ impl AgentClient {
         level: InstallLevel,
         places: &InstallPaths,
     ) -> Vec<SettingsFile> {
+        let mut files = self.settings_files_or_beside(level, places);
+        files.retain(|file| file.is_read);
+        files
+    }
+
+    /// Returns the files that we may have added to at a level, also those that the client does not
+    /// read because of another file beside them.
+    pub(crate) fn settings_files_or_beside(
+        self,
+        level: InstallLevel,
+        places: &InstallPaths,
+    ) -> Vec<SettingsFile> {
         let mut files = self.files_at(level, &places.dirs, &places.root, self.version(places));
         files.retain(|file| file.role == FileRole::Installed);
         files
@@ -64,7 +76,7 @@ impl AgentClient {
         places: &InstallPaths,
     ) -> Vec<SettingsFile> {
         let mut files = self.files_at(level, &places.dirs, &places.root, None);
-        files.retain(|file| file.holds.is_for_servers());
+        files.retain(|file| file.is_read && file.holds.is_for_servers());
         files
     }
 }

@@ -103,6 +103,16 @@ pub(crate) fn find_installations(places: &InstallPaths) -> Vec<ClientInstallatio
     found
 }
 
+/// Finds a file with our hooks that the client does not run, because of another file beside it.
+pub(crate) fn find_unread_hooks(
+    client: AgentClient,
+    places: &InstallPaths,
+) -> Option<ClientInstallation> {
+    let all = |level| client.settings_files_or_beside(level, places);
+    let unread = InstallLevel::ALL.into_iter().flat_map(all).filter(|slot| !slot.is_read);
+    unread.filter_map(|slot| find_installation(&slot)).find(|it| !it.hooks.is_empty())
+}
+
 /// Finds our entries in one file; none if it has none.
 fn find_installation(slot: &SettingsFile) -> Option<ClientInstallation> {
     let mut found = ClientInstallation {

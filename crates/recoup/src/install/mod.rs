@@ -33,7 +33,7 @@ pub(crate) use change::FileChange;
 pub(crate) use edit::mask_private_values;
 pub(crate) use installations::{
     ClientInstallation, HookCommand, InstalledServer, ProxiedServer, RecordedFile,
-    find_installations, recorded_files,
+    find_installations, find_unread_hooks, recorded_files,
 };
 pub(crate) use peers::PeerEntry;
 pub(crate) use places::{InstallPaths, is_program, stable_program_path as program_path};

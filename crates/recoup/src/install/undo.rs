@@ -163,7 +163,7 @@ impl UndoPlan {
         for (client, level, places) in scopes(places, receipt, wanted) {
             let party = InstallTarget::of(client, level, &places);
             if !wanted.only_proxies {
-                for slot in client.settings_files(level, &places) {
+                for slot in client.settings_files_or_beside(level, &places) {
                     add(&slot.path, slot.holds.clone(), &party);
                 }
                 self.parties.push(party.clone());

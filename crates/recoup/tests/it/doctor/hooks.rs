@@ -101,6 +101,8 @@ fn hooks_that_are_switched_off() {
     let said = report(&home, 1);
     let found = said.has("hooks", "switched-off", "fail");
     assert!(found["what"].as_str().unwrap().contains("hooks are disabled"), "{found}");
+    let answers = said.has("hooks", "ok", "ok");
+    assert!(!answers["what"].as_str().unwrap().contains("delivered"), "{answers}");
     fs::remove_file(path).unwrap();
     assert_eq!(report(&home, 0).of("hooks"), [("ok", "ok")]);
 }

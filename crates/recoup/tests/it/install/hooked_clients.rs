@@ -215,18 +215,45 @@ fn a_server_in_a_project_without_hooks_gives_the_rules() {
     assert_eq!(args("project/.qwen/settings.json"), json!(["mcp", "--with-hooks"]));
 }
 
-/// Of both files, the other is not run.
+/// With hooks in `hooks.json`, those in `settings.json` are not run, the user's own among them.
 #[test]
 fn droid_has_its_hooks_in_the_file_that_counts() {
+    let own = json!({"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]});
     let machine = Machine::new();
-    machine.write(".factory/hooks.json", "{}");
-    machine.write(".factory/settings.json", "{}");
+    let settings = json!({"hooks": own}).to_string();
+    for empty in ["{}", "{\"Stop\": []}", &settings] {
+        machine.write(".factory/hooks.json", empty);
+        machine.write(".factory/settings.json", &settings);
+        machine.init(&["--client", "droid"]);
+        assert_eq!(machine.text(".factory/hooks.json"), empty);
+        assert_eq!(machine.json(".factory/settings.json")["hooks"].as_object().unwrap().len(), 5);
+        machine.uninstall(&[]);
+        assert_eq!(machine.text(".factory/settings.json"), settings);
+    }
+    machine.write(".factory/hooks.json", own.to_string());
     machine.init(&["--client", "droid"]);
-    assert_eq!(machine.text(".factory/settings.json"), "{}");
-    let events = machine.json(".factory/hooks.json");
-    assert_eq!(hooks_of(&events).len(), 5, "{events}");
+    assert_eq!(machine.text(".factory/settings.json"), settings);
+    assert_eq!(machine.json(".factory/hooks.json").as_object().unwrap().len(), 5);
+}
+
+#[test]
+fn hooks_that_droid_does_not_run_any_more_are_named_and_removed() {
+    let machine = Machine::new();
+    machine.write(".factory/settings.json", "{\"model\": \"x\"}");
+    machine.init(&["--client", "droid"]);
+    let own = json!({"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}).to_string();
+    machine.write(".factory/hooks.json", &own);
+    let report = crate::support::finish(&mut machine.command(&["doctor", "--json"]));
+    let report = report.expect(1).json();
+    let mut found = report["findings"].as_array().unwrap().iter();
+    let unread = found.find(|it| it["code"] == "not-read").unwrap();
+    assert_eq!(unread["state"], "fail");
+    assert!(unread["remedy"].as_str().unwrap().starts_with("`recoup init --client droid`"));
+    // Without the receipt, too.
+    std::fs::remove_file(machine.home.recoup().join("installed.json")).unwrap();
     machine.uninstall(&[]);
-    assert_eq!(machine.text(".factory/hooks.json"), "{}");
+    assert_eq!(machine.json(".factory/settings.json"), json!({"model": "x"}));
+    assert_eq!(machine.text(".factory/hooks.json"), own);
 }
 
 #[test]

@@ -11,7 +11,9 @@ use toml::de::{DeTable, DeValue};
 use crate::doctor::DoctorContext;
 use crate::doctor::finding::DoctorFinding;
 use crate::doctor::fix::{find_install_obstacle, init_command, obstacle_remedy, offer_reinstall};
-use crate::install::{AgentClient, ClientInstallation, InstallLevel, SettingsFile};
+use crate::install::{
+    AgentClient, ClientInstallation, InstallLevel, SettingsFile, find_unread_hooks,
+};
 
 pub(super) fn find(
     installed: &[&ClientInstallation],
@@ -162,7 +164,14 @@ pub(super) fn find_missing_hooks(
     for client in AgentClient::ALL.into_iter().filter(is_bare) {
         let (title, init) = (client.title(), init_command(client, InstallLevel::User));
         let slots = client.settings_files(InstallLevel::User, &context.places);
-        let finding = if context.has_our_hooks(client) {
+        let finding = if let Some(of) = find_unread_hooks(client, &context.places) {
+            let shown = context.places.display_path(&of.path);
+            let what = format!(
+                "{title} does not run recoup's hooks in {shown}: another file beside it has hooks"
+            );
+            let init = init_command(client, of.level);
+            DoctorFinding::fail("not-read", what).remedy(format!("`{init}` adds them there"))
+        } else if context.has_our_hooks(client) {
             let what = format!(
                 "{title} has recoup's hooks in a shared file, or in one that others maintain: \
                  not tested"

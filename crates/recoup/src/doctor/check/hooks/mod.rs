@@ -76,7 +76,8 @@ fn probe_client(
         return None;
     }
     let name = format!("{} ({})", client.title(), levels.join(", "));
-    let finding = probe_finding(&name, &fire_events(program, hooks, sandbox), program, context)
+    let fired = fire_events(program, hooks, sandbox);
+    let finding = probe_finding(&name, &fired, program, context.has_our_hooks(client), context)
         .fact("commands", of.iter().map(|it| it.hooks.len()).sum::<usize>())
         .fact("client", client.as_str());
     Some(match client.version(&context.places) {
@@ -89,6 +90,7 @@ fn probe_finding(
     name: &str,
     fired: &HookProbeResult,
     program: &Path,
+    is_called: bool,
     context: &DoctorContext,
 ) -> DoctorFinding {
     let HookProbeResult { sound, slowest, fault, has_rule } = fired;
@@ -105,7 +107,8 @@ fn probe_finding(
         DoctorFinding::warn("slow", format!("{name}: {answers}"))
             .remedy("the machine is very busy, or the program is on a slow disk")
     } else {
-        DoctorFinding::ok(format!("{name}: {answers}, rules are delivered"))
+        let delivers = if is_called { ", rules are delivered" } else { "" };
+        DoctorFinding::ok(format!("{name}: {answers}{delivers}"))
     };
     found.fact("fired", *sound).fact("slowest_ms", millis)
 }
