@@ -21,7 +21,7 @@ const PLUGINS: &str = "enabledPlugins";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PeerEntry {
     pub(crate) name: &'static str,
-    /// Kind of the entry and its place, for people.
+    /// Kind and name of the entry, for people.
     what: String,
     path: Vec<JsonPathStep>,
 }
