@@ -120,28 +120,28 @@ impl InstallPlan {
         let original = file.bytes();
         let done = &mut change.done;
         let mut removed = Vec::new();
-        if let (AgentClient::ClaudeCode, SettingsText::Json(json)) = (self.client, &mut file) {
-            let peers = peers::find_peers(json);
+        if self.client == AgentClient::ClaudeCode {
+            let peers = peers::find_peers(&file);
             let out = peers.iter().filter(|peer| wish.replace_peers.contains(&peer.name));
             let out: Vec<&PeerEntry> = out.collect();
-            peers::remove_peers(json, &out);
+            peers::remove_peers(&mut file, &out)?;
             removed.extend(out.iter().map(|peer| format!("removed {}", peer.description())));
             self.peers.extend(peers);
         }
         match (&slot.hooks, &mut file) {
-            (Some(wanted), SettingsText::Json(json)) => {
-                let at = slot.holds.events_at().unwrap_or_default();
-                let elsewhere = custom_events_elsewhere(self.client, wish);
-                *done = hooks::put(json, &at, wanted, start.program, &elsewhere)?;
-            }
             (Some(wanted), SettingsText::Toml { text, .. }) => {
                 *done = toml_hooks::put(text, wanted, start.program)?;
             }
-            (None, SettingsText::Toml { text, .. }) => {
-                *done = config_toml::remove_calls(text, start.with_hooks)?;
+            (Some(wanted), file) => {
+                let at = slot.holds.events_at().unwrap_or_default();
+                let elsewhere = custom_events_elsewhere(self.client, wish);
+                *done = hooks::put(file, &at, wanted, start.program, &elsewhere)?;
+            }
+            (None, file) if slot.holds == InstalledContent::TomlServers => {
+                *done = config_toml::remove_calls(file, start.with_hooks)?;
                 done.said.iter_mut().for_each(|said| said.insert_str(0, "removed "));
             }
-            (None, SettingsText::Json(_)) => {}
+            (None, _) => {}
         }
         if let Some(at) = slot.holds.servers_at() {
             servers::put(&mut file, &at, slot.shape, start, done)?;

@@ -4,7 +4,6 @@
 pub(crate) mod config_toml;
 pub(crate) mod hooks;
 pub(crate) mod proxied;
-mod server_edit;
 pub(crate) mod servers;
 pub(crate) mod toml_hooks;
 
