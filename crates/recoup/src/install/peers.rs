@@ -22,7 +22,7 @@ const PLUGINS: &str = "enabledPlugins";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PeerEntry {
     pub(crate) name: &'static str,
-    /// What it is, for people.
+    /// Kind and name of the entry, for people.
     what: String,
     path: Vec<JsonPathStep>,
 }

@@ -7,7 +7,7 @@ use super::change::{FileChange, InstallTarget, demand_inside, is_not_linked, rea
 use super::edit::{SettingsSyntaxError, SettingsText};
 use super::entries::servers::ServerCommand;
 use super::entries::{
-    ROOT, config_toml, extension_with_program, hooks, program_in_extension, servers, toml_hooks,
+    ROOT, extension_with_program, hooks, program_in_extension, servers, toml_hooks,
     with_exclude_line,
 };
 use super::guard::{AllowedChanges, demand_only_ours};
@@ -128,17 +128,17 @@ impl InstallPlan {
             removed.extend(out.iter().map(|peer| format!("removed {}", peer.description())));
             self.peers.extend(peers);
         }
-        match (&slot.hooks, &mut file) {
-            (Some(wanted), SettingsText::Toml { text, .. }) => {
-                *done = toml_hooks::put(text, wanted, start.program)?;
+        match (&slot.hooks, &slot.holds) {
+            (Some(wanted), InstalledContent::TomlHooks) => {
+                *done = toml_hooks::put(&mut file, wanted, start.program)?;
             }
-            (Some(wanted), file) => {
+            (Some(wanted), _) => {
                 let at = slot.holds.events_at().unwrap_or_default();
                 let elsewhere = custom_events_elsewhere(self.client, wish);
-                *done = hooks::put(file, &at, wanted, start.program, &elsewhere)?;
+                *done = hooks::put(&mut file, &at, wanted, start.program, &elsewhere)?;
             }
-            (None, file) if slot.holds == InstalledContent::TomlServers => {
-                *done = config_toml::remove_calls(file, start.with_hooks)?;
+            (None, InstalledContent::TomlServers) => {
+                *done = hooks::remove_codex_calls(&mut file, start.with_hooks)?;
                 done.said.iter_mut().for_each(|said| said.insert_str(0, "removed "));
             }
             (None, _) => {}
@@ -241,7 +241,7 @@ fn custom_events_elsewhere(client: AgentClient, wish: &InstallRequest<'_>) -> Ve
     let slots = client.settings_files(wish.level, wish.places).into_iter();
     let others = slots.filter(|slot| slot.holds == InstalledContent::TomlServers);
     let text = |slot: SettingsFile| String::from_utf8(read(&slot.path).ok()??).ok();
-    others.filter_map(text).flat_map(|text| config_toml::custom_hook_events(&text)).collect()
+    others.filter_map(text).flat_map(|text| hooks::custom_codex_events(&text)).collect()
 }
 
 fn put_extension(change: &mut FileChange, program: &str) -> Result<(), SettingsSyntaxError> {

@@ -17,8 +17,8 @@ use super::change::{
 };
 use super::edit::{EmptiedContainers, SettingsSyntax, SettingsSyntaxError, SettingsText};
 use super::entries::{
-    EditSummary, ROOT, config_toml, extension_with_program, hooks, program_in_extension, proxied,
-    servers, toml_hooks, without_exclude_line,
+    EditSummary, ROOT, extension_with_program, hooks, program_in_extension, proxied, servers,
+    toml_hooks, without_exclude_line,
 };
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::peers;
@@ -433,17 +433,15 @@ fn remove_entries(
         }
         let mut done = servers::remove(file, &at, emptied)?;
         if *held == InstalledContent::TomlServers {
-            let calls = config_toml::remove_calls(file, true)?;
+            let calls = hooks::remove_codex_calls(file, true)?;
             done.said.extend(calls.said);
             done.notes.extend(calls.notes);
         }
         return Ok(done);
     }
-    match file {
-        SettingsText::Json(_) => {
-            hooks::remove(file, &held.events_at().unwrap_or_default(), emptied)
-        }
-        SettingsText::Toml { text, .. } => toml_hooks::remove(text),
+    match held.events_at() {
+        Some(at) => hooks::remove(file, &at, emptied),
+        None => toml_hooks::remove(file),
     }
 }
 

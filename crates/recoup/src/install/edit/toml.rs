@@ -48,21 +48,6 @@ pub(crate) fn remove_fields(
     remove_paths(text, &paths.collect::<Vec<_>>())
 }
 
-/// Removes items of a list at the top level.
-pub(crate) fn remove_list_items(
-    text: &str,
-    list: &str,
-    gone: &[usize],
-) -> Result<String, SettingsSyntaxError> {
-    let is_all = parse(text)?
-        .get(list)
-        .and_then(Item::as_array)
-        .is_some_and(|all| !gone.is_empty() && all.len() == gone.len());
-    let paths = gone.iter().map(|at| owned(&[list, &at.to_string()]));
-    let paths = if is_all { vec![owned(&[list])] } else { paths.collect::<Vec<_>>() };
-    remove_paths(text, &paths)
-}
-
 /// Appends tables to a list of tables at the top level.
 pub(crate) fn append_list_tables(
     text: &str,

@@ -7,14 +7,17 @@ use serde_json::Value;
 use super::{EditSummary, remove_repeatedly};
 use crate::clients::HookLayout;
 use crate::install::edit::{
-    EmptiedContainers, JsonPathStep, NewValue, SettingsSyntaxError, SettingsText,
-    is_empty_container, path_names, steps,
+    EmptiedContainers, JsonPathStep, NewValue, SettingsSyntax, SettingsSyntaxError, SettingsText,
+    is_empty_container, parse_settings, path_names, steps,
 };
 
 const HOOKS: &str = "hooks";
 
 /// Version of a file with hooks, in clients that ask for it.
 const VERSION: &str = "version";
+
+/// Command that Codex runs at the end of a turn.
+const NOTIFY: &str = "notify";
 
 /// Text that Claude Code shows while a hook runs.
 const STATUS_MESSAGE: &str = "statusMessage";
@@ -122,6 +125,39 @@ pub(crate) fn remove(
             file.remove(&version, emptied)?;
         }
         done.said = vec![format!("hooks for {}", list_events(&done.said))];
+    }
+    Ok(done)
+}
+
+/// Returns the events at which a custom command of the user in Codex's `config.toml` calls us.
+pub(crate) fn custom_codex_events(text: &str) -> Vec<String> {
+    // Errors are reported when this file is edited itself.
+    let root = parse_settings(text, SettingsSyntax::Toml).unwrap_or_default();
+    let hooks = root.get(HOOKS).into_iter().flat_map(clients::hooks_at_events);
+    let own = hooks.filter(|(_, it)| it.call.wrapped).map(|(event, _)| event.to_owned());
+    own.collect()
+}
+
+/// Removes plain calls of ours that somebody wrote into Codex's `config.toml` by hand, in `[hooks]` or
+/// as `notify`. Codex runs the hooks of this file and of `hooks.json`, and `notify` repeats them. It
+/// stays unless it is to go: if no hook runs, it is all there is.
+pub(crate) fn remove_codex_calls(
+    file: &mut SettingsText,
+    notify_goes: bool,
+) -> Result<EditSummary, SettingsSyntaxError> {
+    let place = |event: &str| format!("config.toml at {event}");
+    let mut done = remove_calls(file, &[HOOKS], EmptiedContainers::Any, place)?;
+    if let Some(call) = clients::call_in_notify(&file.value_at(&[]).unwrap_or_default()) {
+        done.had_ours = true;
+        if call.wrapped {
+            done.add_note(custom_command_note("notify in config.toml", &call));
+        } else if notify_goes {
+            file.remove(&[NOTIFY.into()], EmptiedContainers::Any)?;
+            done.said.push(NOTIFY.to_owned());
+        }
+    }
+    if !done.said.is_empty() {
+        done.said = vec![format!("hand-written calls: {}", list_events(&done.said))];
     }
     Ok(done)
 }

@@ -1,7 +1,6 @@
 //! Our entries in clients' files: insertion and removal. Hooks and servers have files of their own;
 //! here is what they share, Pi's extension, and our lines in git's exclude file.
 
-pub(crate) mod config_toml;
 pub(crate) mod hooks;
 pub(crate) mod proxied;
 pub(crate) mod servers;
