@@ -8,7 +8,8 @@ use recoup_core::memory::shell::{command_words, is_wrapper};
 use serde_json::{Map, Value};
 
 use super::edit::{
-    EmptiedContainers, JsonDialect, JsonFile, JsonPathStep, NewValue, path_names, steps,
+    EmptiedContainers, JsonDialect, JsonPathStep, NewValue, SettingsSyntax, SettingsSyntaxError,
+    SettingsText, path_names, steps,
 };
 use super::entries::hooks;
 use crate::clients::PEERS;
@@ -38,8 +39,8 @@ impl PeerEntry {
 }
 
 /// Finds the entries of other memory programs, in the order of the file.
-pub(crate) fn find_peers(json: &JsonFile) -> Vec<PeerEntry> {
-    let fields = |name: &str| match json.value_at(&[name.into()]) {
+pub(crate) fn find_peers(file: &SettingsText) -> Vec<PeerEntry> {
+    let fields = |name: &str| match file.value_at(&[name.into()]) {
         Some(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
@@ -74,8 +75,9 @@ pub(crate) fn find_peers(json: &JsonFile) -> Vec<PeerEntry> {
 /// Returns the programs that an earlier version of a JSON file had and this one lacks, each once.
 pub(crate) fn removed_peers(earlier: &[u8], now: &[u8]) -> Vec<&'static str> {
     let names = |bytes: &[u8]| {
-        let json = JsonFile::read(Some(bytes), JsonDialect::Comments).ok();
-        json.iter().flat_map(find_peers).map(|peer| peer.name).collect::<BTreeSet<_>>()
+        let syntax = SettingsSyntax::Json(JsonDialect::Comments);
+        let file = SettingsText::read(Some(bytes), syntax).ok();
+        file.iter().flat_map(find_peers).map(|peer| peer.name).collect::<BTreeSet<_>>()
     };
     // Cheap check first: most files never had any, and some are large.
     let text = String::from_utf8_lossy(earlier);
@@ -86,19 +88,22 @@ pub(crate) fn removed_peers(earlier: &[u8], now: &[u8]) -> Vec<&'static str> {
 }
 
 /// Removes entries. A plug-in is disabled, as the user would do it.
-pub(crate) fn remove_peers(json: &mut JsonFile, peers: &[&PeerEntry]) {
+pub(crate) fn remove_peers(
+    file: &mut SettingsText,
+    peers: &[&PeerEntry],
+) -> Result<(), SettingsSyntaxError> {
     for peer in peers.iter().rev() {
         match &*path_names(&peer.path) {
             [table, plugin] if table == PLUGINS => {
-                json.set(&[PLUGINS.into()], plugin, &NewValue::plain(false));
+                file.set(&[PLUGINS.into()], plugin, &NewValue::plain(false))?;
             }
             [hooks, ..] if hooks == HOOKS => {
-                hooks::remove_hook(json, &peer.path);
-                json.remove_empty(&peer.path[..2], EmptiedContainers::Any);
+                hooks::remove_hook(file, &peer.path, EmptiedContainers::Any)?;
             }
-            _ => json.remove(&peer.path),
+            _ => file.remove(&peer.path, EmptiedContainers::Made(&[]))?,
         }
     }
+    Ok(())
 }
 
 /// Returns the program that a server belongs to, by its name or command.

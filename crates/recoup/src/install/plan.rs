@@ -7,7 +7,7 @@ use super::change::{FileChange, InstallTarget, demand_inside, is_not_linked, rea
 use super::edit::{SettingsSyntaxError, SettingsText};
 use super::entries::servers::ServerCommand;
 use super::entries::{
-    ROOT, config_toml, extension_with_program, hooks, program_in_extension, servers, toml_hooks,
+    ROOT, extension_with_program, hooks, program_in_extension, servers, toml_hooks,
     with_exclude_line,
 };
 use super::guard::{AllowedChanges, demand_only_ours};
@@ -120,28 +120,28 @@ impl InstallPlan {
         let original = file.bytes();
         let done = &mut change.done;
         let mut removed = Vec::new();
-        if let (AgentClient::ClaudeCode, SettingsText::Json(json)) = (self.client, &mut file) {
-            let peers = peers::find_peers(json);
+        if self.client == AgentClient::ClaudeCode {
+            let peers = peers::find_peers(&file);
             let out = peers.iter().filter(|peer| wish.replace_peers.contains(&peer.name));
             let out: Vec<&PeerEntry> = out.collect();
-            peers::remove_peers(json, &out);
+            peers::remove_peers(&mut file, &out)?;
             removed.extend(out.iter().map(|peer| format!("removed {}", peer.description())));
             self.peers.extend(peers);
         }
-        match (&slot.hooks, &mut file) {
-            (Some(wanted), SettingsText::Json(json)) => {
+        match (&slot.hooks, &slot.holds) {
+            (Some(wanted), InstalledContent::TomlHooks) => {
+                *done = toml_hooks::put(&mut file, wanted, start.program)?;
+            }
+            (Some(wanted), _) => {
                 let at = slot.holds.events_at().unwrap_or_default();
                 let elsewhere = custom_events_elsewhere(self.client, wish);
-                *done = hooks::put(json, &at, wanted, start.program, &elsewhere)?;
+                *done = hooks::put(&mut file, &at, wanted, start.program, &elsewhere)?;
             }
-            (Some(wanted), SettingsText::Toml { text, .. }) => {
-                *done = toml_hooks::put(text, wanted, start.program)?;
-            }
-            (None, SettingsText::Toml { text, .. }) => {
-                *done = config_toml::remove_calls(text, start.with_hooks)?;
+            (None, InstalledContent::TomlServers) => {
+                *done = hooks::remove_codex_calls(&mut file, start.with_hooks)?;
                 done.said.iter_mut().for_each(|said| said.insert_str(0, "removed "));
             }
-            (None, SettingsText::Json(_)) => {}
+            (None, _) => {}
         }
         if let Some(at) = slot.holds.servers_at() {
             servers::put(&mut file, &at, slot.shape, start, done)?;
@@ -241,7 +241,7 @@ fn custom_events_elsewhere(client: AgentClient, wish: &InstallRequest<'_>) -> Ve
     let slots = client.settings_files(wish.level, wish.places).into_iter();
     let others = slots.filter(|slot| slot.holds == InstalledContent::TomlServers);
     let text = |slot: SettingsFile| String::from_utf8(read(&slot.path).ok()??).ok();
-    others.filter_map(text).flat_map(|text| config_toml::custom_hook_events(&text)).collect()
+    others.filter_map(text).flat_map(|text| hooks::custom_codex_events(&text)).collect()
 }
 
 fn put_extension(change: &mut FileChange, program: &str) -> Result<(), SettingsSyntaxError> {

@@ -17,8 +17,8 @@ use super::change::{
 };
 use super::edit::{EmptiedContainers, SettingsSyntax, SettingsSyntaxError, SettingsText};
 use super::entries::{
-    EditSummary, ROOT, config_toml, extension_with_program, hooks, program_in_extension, proxied,
-    servers, toml_hooks, without_exclude_line,
+    EditSummary, ROOT, extension_with_program, hooks, program_in_extension, proxied, servers,
+    toml_hooks, without_exclude_line,
 };
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::peers;
@@ -78,13 +78,13 @@ struct UndoFile {
 
 impl UndoPlan {
     /// Plans the removal. A file that fails does not hold up the others.
-    pub(crate) fn make(places: &InstallPaths, own: &Path, wanted: &UndoRequest) -> Result<Self> {
-        let receipt = InstallReceipt::read(own)?;
+    pub(crate) fn make(places: &InstallPaths, wanted: &UndoRequest) -> Result<Self> {
+        let receipt = InstallReceipt::read(&places.own)?;
         let mut this = Self::default();
         for (real, look) in this.files_to_inspect(places, &receipt, wanted) {
             // Read before it is inspected, so that a concurrent write is noticed.
             let there = read(&real).ok().flatten();
-            let restored = this.undo_file(&look, receipt.entry_for(&real), own, places);
+            let restored = this.undo_file(&look, receipt.entry_for(&real), places);
             let possible = restored.and_then(|mut change| {
                 change.iter().try_for_each(FileChange::demand_possible)?;
                 if let Some(change) = &mut change {
@@ -229,14 +229,13 @@ impl UndoPlan {
         &mut self,
         look: &UndoFile,
         entry: Option<&ReceiptEntry>,
-        own: &Path,
         places: &InstallPaths,
     ) -> Result<Option<FileChange>> {
         let mut change =
             FileChange::unchanged(&look.path, look.holds.first().map(|it| it.1.clone()))?;
         let Some(now) = change.before.clone() else { return Ok(None) };
         let copy = match entry.map(|entry| &entry.before) {
-            Some(OriginalState::Copy(copy)) => Some(own.join(copy)),
+            Some(OriginalState::Copy(copy)) => Some(places.own.join(copy)),
             _ => None,
         };
         // The original comes back if nobody else has changed the file, and all its targets go.
@@ -433,18 +432,16 @@ fn remove_entries(
             return proxied::unwrap(file, &at, earlier);
         }
         let mut done = servers::remove(file, &at, emptied)?;
-        if let SettingsText::Toml { text, .. } = file {
-            let calls = config_toml::remove_calls(text, true)?;
+        if *held == InstalledContent::TomlServers {
+            let calls = hooks::remove_codex_calls(file, true)?;
             done.said.extend(calls.said);
             done.notes.extend(calls.notes);
         }
         return Ok(done);
     }
-    match file {
-        SettingsText::Json(json) => {
-            Ok(hooks::remove(json, &held.events_at().unwrap_or_default(), emptied))
-        }
-        SettingsText::Toml { text, .. } => toml_hooks::remove(text),
+    match held.events_at() {
+        Some(at) => hooks::remove(file, &at, emptied),
+        None => toml_hooks::remove(file),
     }
 }
 

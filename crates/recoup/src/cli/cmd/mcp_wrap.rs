@@ -316,7 +316,7 @@ impl ProxyCommand for UnwrapCommand<'_> {
 
     fn plan(&self) -> Result<UndoPlan> {
         let places = &self.around.places;
-        UndoPlan::make(places, &places.own, &self.wanted)
+        UndoPlan::make(places, &self.wanted)
     }
 
     fn idle_message(_: &UndoPlan) -> &'static str {

@@ -4,12 +4,11 @@ use std::path::Path;
 
 use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::base::project::Project;
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
 use super::change_mode::{ChangeModeArgs, ConsentReport, MissingFlag};
-use super::init::{FileReport, changed_meanwhile_error, install_places};
+use super::init::{FileReport, InitContext, changed_meanwhile_error};
 use crate::cli::failure::CommandError;
 use crate::cli::mirror::{remove_all_mirrors, warn_of_leftovers};
 use crate::cli::{CommandAnswer, CommandResult, failure, ui};
@@ -69,19 +68,15 @@ impl UninstallArgs {
     }
 
     fn execute(&self) -> CommandResult {
-        let found = config::BaseDirs::find()?;
-        let places = install_places(&found, &Project::find(&found.cwd)?)?;
-        self.execute_in(&found, &places).map_err(|failure| failure.with_shown_paths(&places))
+        let around = InitContext::find()?;
+        self.execute_in(&around).map_err(|failure| failure.with_shown_paths(&around.places))
     }
 
-    fn execute_in(
-        &self,
-        found: &config::BaseDirs,
-        places: &install::InstallPaths,
-    ) -> CommandResult {
-        let own = &found.home;
+    fn execute_in(&self, around: &InitContext) -> CommandResult {
+        let InitContext { places, cwd, .. } = around;
+        let own = &*places.own;
         let wanted = self.parse_targets()?;
-        let mut undo = UndoPlan::make(places, own, &wanted)?;
+        let mut undo = UndoPlan::make(places, &wanted)?;
         // Top-level keys of our configuration.
         let words: Vec<&str> = config::show::all_keys()
             .map(|key| key.name.split('.').next().unwrap_or(key.name))
@@ -89,15 +84,9 @@ impl UninstallArgs {
             .collect();
         let ground = PurgeTarget { own, user_home: &places.dirs.home, words: &words };
         let purge = self.purge.then(|| purge::plan_purge(ground)).transpose()?;
-        // Before the configuration is deleted.
-        let elsewhere = if self.purge { data_outside_home(own) } else { Vec::new() };
         let deletes = purge.as_ref().is_some_and(|purge| !purge.ours.is_empty());
         let mut report = build_report(&undo, purge.as_ref(), places);
-        report.mirrored =
-            self.includes_mirrors().then(|| remove_all_mirrors(own, &found.cwd, true));
-        if let Some(purged) = &mut report.purged {
-            purged.elsewhere = elsewhere;
-        }
+        report.mirrored = self.includes_mirrors().then(|| remove_all_mirrors(own, cwd, true));
         if !self.mode.json {
             // With --yes a closed stdout is no reason to stop.
             print_plan(&report, &undo).or_else(|gone| self.mode.yes.then_some(()).ok_or(gone))?;
@@ -116,12 +105,12 @@ impl UninstallArgs {
             && !self.mode.dry_run
             && self.mode.ask_consent(&mut report, question, "nothing was changed")?
         {
-            let again = || UndoPlan::make(places, own, &wanted);
+            let again = || UndoPlan::make(places, &wanted);
             let seen = |undo: &UndoPlan| file_reports(undo, places);
             undo = self.take_out(undo, &mut report, own, &again, &seen)?;
             if self.includes_mirrors() {
                 // Last: both have lines in the same file of git's.
-                report.mirrored = Some(remove_all_mirrors(own, &found.cwd, false));
+                report.mirrored = Some(remove_all_mirrors(own, cwd, false));
             }
             purge.map_or(Ok(()), |_| purge::carry_out(ground))?;
             report.written = true;
@@ -245,7 +234,7 @@ fn build_report(
         purged: purge.map(|purge| PurgeReport {
             deleted: shown(&purge.ours),
             left: shown(&purge.others),
-            elsewhere: Vec::new(),
+            elsewhere: data_outside_home(&places.own),
         }),
         missing: None,
     }

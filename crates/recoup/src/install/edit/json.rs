@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::JsonDialect;
 use super::node::{AdditionStyle, SyntaxItem, SyntaxList, SyntaxNode};
 use super::tree::{self, JsonText, node_to_json};
-use super::{EmptiedContainers, NewValue, SettingsSyntaxError, split_bom};
+use super::{NewValue, SettingsSyntaxError, split_bom};
 
 /// A JSON file that is edited.
 #[derive(Debug, Clone)]
@@ -196,14 +196,6 @@ impl JsonFile {
         list.remove(at);
         if list.items.is_empty() {
             self.emptied.push(above.to_vec());
-        }
-    }
-
-    /// Removes an empty container, if the policy allows it.
-    pub(crate) fn remove_empty(&mut self, path: &[JsonPathStep], emptied: EmptiedContainers<'_>) {
-        let list = self.find(path).and_then(SyntaxNode::list);
-        if list.is_some_and(|list| list.items.is_empty()) && emptied.may_remove(path) {
-            self.remove(path);
         }
     }
 

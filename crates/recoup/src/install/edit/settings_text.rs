@@ -118,16 +118,20 @@ impl SettingsText {
             Self::Json(json) => json.value_at(path),
             Self::Toml { text, .. } => {
                 let root = toml::parse_to_json(text).ok()?;
-                path_names(path).iter().try_fold(&root, |value, name| value.get(name)).cloned()
+                let inner = |value, step: &JsonPathStep| match step {
+                    JsonPathStep::Name(name) => Value::get(value, name),
+                    JsonPathStep::Index(index) => Value::get(value, *index),
+                };
+                path.iter().try_fold(&root, inner).cloned()
             }
         }
     }
 
     /// Ensures that a path may lead to an object. Returns the paths that are created, in TOML with
     /// the first field.
-    pub(crate) fn ensure_objects(
+    pub(crate) fn ensure_objects<T: AsRef<str>>(
         &mut self,
-        names: &[String],
+        names: &[T],
     ) -> Result<Vec<Vec<String>>, SettingsSyntaxError> {
         if let Self::Json(json) = self {
             return json.ensure_objects(names);
@@ -170,7 +174,22 @@ impl SettingsText {
         Ok(())
     }
 
-    /// Removes the value at a path, and the objects above that are empty then, as far as `emptied`
+    /// Appends a value to an array of JSON.
+    pub(crate) fn push(&mut self, array: &[JsonPathStep], value: &NewValue) {
+        if let Self::Json(json) = self {
+            json.push(array, value);
+        }
+    }
+
+    /// Returns an error at the position of a path.
+    pub(crate) fn error_at(&self, path: &[JsonPathStep], what: &str) -> SettingsSyntaxError {
+        match self {
+            Self::Json(json) => json.error_at(path, what),
+            Self::Toml { text, .. } => SettingsSyntaxError::at(text, 0, what),
+        }
+    }
+
+    /// Removes the value at a path, and the objects and lists above that are empty then, as far as `emptied`
     /// allows.
     pub(crate) fn remove(
         &mut self,
@@ -178,15 +197,11 @@ impl SettingsText {
         emptied: EmptiedContainers<'_>,
     ) -> Result<(), SettingsSyntaxError> {
         self.remove_value(path)?;
-        for depth in (1..path.len()).rev() {
-            let above = &path[..depth];
-            if self.value_at(above).is_some_and(|it| is_empty_container(&it))
-                && emptied.may_remove(above)
-            {
-                self.remove_value(above)?;
-            }
-        }
-        Ok(())
+        let above = &path[..path.len().saturating_sub(1)];
+        let is_emptied = !above.is_empty()
+            && self.value_at(above).is_none_or(|it| is_empty_container(&it))
+            && emptied.may_remove(above);
+        if is_emptied { self.remove(above, emptied) } else { Ok(()) }
     }
 
     fn remove_value(&mut self, path: &[JsonPathStep]) -> Result<(), SettingsSyntaxError> {

@@ -16,8 +16,6 @@ use super::node::{AdditionStyle, SyntaxItem, SyntaxList, SyntaxNode, SyntaxPart}
 use crate::clients::{toml_item_to_json, toml_to_json};
 use statements::{TextEdits, TomlStatement, line_end, line_start, statements};
 
-const HOOKS: &str = "hooks";
-
 fn parse(text: &str) -> Result<Document<&str>, SettingsSyntaxError> {
     Document::parse(text).map_err(|error| {
         let byte = error.span().map_or(0, |span| span.start);
@@ -48,62 +46,6 @@ pub(crate) fn remove_fields(
 ) -> Result<String, SettingsSyntaxError> {
     let paths = gone.iter().map(|name| owned(&[names, &[name]].concat()));
     remove_paths(text, &paths.collect::<Vec<_>>())
-}
-
-/// Removes the matching hooks, in whichever form they are, then groups and events without hooks,
-/// and a table without events.
-///
-/// ```text
-/// [[hooks.Stop]]                 or   Stop = [{ hooks = [{ command = "…" }] }]
-/// [[hooks.Stop.hooks]]                in a table, or in `hooks = { … }`
-/// command = "…"
-/// ```
-pub(crate) fn without_hooks(
-    text: &str,
-    goes: impl Fn(&Value) -> bool,
-) -> Result<String, SettingsSyntaxError> {
-    let root = parse_to_json(text)?;
-    let events = root.get(HOOKS).and_then(Value::as_object).into_iter().flatten();
-    let (mut gone, mut is_any_left) = (Vec::new(), false);
-    for (event, groups) in events {
-        let groups = groups.as_array().map_or(&[][..], Vec::as_slice);
-        let mut is_group_left = groups.is_empty();
-        let mut inside = Vec::new();
-        for (group, hooks) in groups.iter().enumerate() {
-            let hooks = hooks.get(HOOKS).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            let path = [HOOKS, event, &group.to_string()].map(str::to_owned);
-            if !hooks.is_empty() && hooks.iter().all(&goes) {
-                inside.push(path.to_vec());
-                continue;
-            }
-            is_group_left = true;
-            let ours = hooks.iter().enumerate().filter(|(_, hook)| goes(hook));
-            inside.extend(
-                ours.map(|(at, _)| [&path[..], &owned(&[HOOKS, &at.to_string()])].concat()),
-            );
-        }
-        is_any_left |= is_group_left;
-        gone.extend(if is_group_left { inside } else { vec![owned(&[HOOKS, event])] });
-    }
-    if !gone.is_empty() && !is_any_left {
-        gone = vec![owned(&[HOOKS])];
-    }
-    remove_paths(text, &gone)
-}
-
-/// Removes items of a list at the top level.
-pub(crate) fn remove_list_items(
-    text: &str,
-    list: &str,
-    gone: &[usize],
-) -> Result<String, SettingsSyntaxError> {
-    let is_all = parse(text)?
-        .get(list)
-        .and_then(Item::as_array)
-        .is_some_and(|all| !gone.is_empty() && all.len() == gone.len());
-    let paths = gone.iter().map(|at| owned(&[list, &at.to_string()]));
-    let paths = if is_all { vec![owned(&[list])] } else { paths.collect::<Vec<_>>() };
-    remove_paths(text, &paths)
 }
 
 /// Appends tables to a list of tables at the top level.

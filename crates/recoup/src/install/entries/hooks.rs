@@ -1,7 +1,5 @@
 //! Hooks: `{EVENT: [{"matcher": …, "hooks": [HOOK…]}…]…}`, in an object of the file or at its top.
 
-use std::convert::Infallible;
-
 use crate::clients;
 use crate::clients::{RecoupCall, group_limit};
 use serde_json::Value;
@@ -9,14 +7,17 @@ use serde_json::Value;
 use super::{EditSummary, remove_repeatedly};
 use crate::clients::HookLayout;
 use crate::install::edit::{
-    EmptiedContainers, JsonFile, JsonPathStep, NewValue, SettingsSyntaxError, is_empty_container,
-    path_names, steps,
+    EmptiedContainers, JsonPathStep, NewValue, SettingsSyntax, SettingsSyntaxError, SettingsText,
+    is_empty_container, parse_settings, path_names, steps,
 };
 
 const HOOKS: &str = "hooks";
 
 /// Version of a file with hooks, in clients that ask for it.
 const VERSION: &str = "version";
+
+/// Command that Codex runs at the end of a turn.
+const NOTIFY: &str = "notify";
 
 /// Text that Claude Code shows while a hook runs.
 const STATUS_MESSAGE: &str = "statusMessage";
@@ -31,27 +32,27 @@ struct HookPosition {
 /// Ensures that every event calls `program` once, in the current form. At the events `elsewhere`,
 /// a custom command in another file calls us already.
 pub(crate) fn put(
-    json: &mut JsonFile,
+    file: &mut SettingsText,
     at: &[&str],
     wanted: &HookLayout,
     program: &str,
     elsewhere: &[String],
 ) -> Result<EditSummary, SettingsSyntaxError> {
     let mut done = EditSummary::default();
-    if let Some(version) = wanted.file_version.filter(|_| json.is_empty()) {
-        json.set(&[], VERSION, &NewValue::plain(version));
+    if let Some(version) = wanted.file_version.filter(|_| file.is_empty()) {
+        file.set(&[], VERSION, &NewValue::plain(version))?;
         done.created.push(vec![VERSION.to_owned()]);
     }
-    done.created.extend(json.ensure_objects(at)?);
+    done.created.extend(file.ensure_objects(at)?);
     let (mut added, mut changed) = (Vec::new(), Vec::new());
-    for (event, ours) in calls(json, at) {
+    for (event, ours) in calls(file, at) {
         done.had_ours = true;
         let is_wanted = wanted.events.iter().any(|(name, _)| *name == event);
         if !is_wanted || elsewhere.contains(&event) {
             let plain: Vec<HookPosition> =
                 ours.iter().filter(|it| !it.1.wrapped).map(|it| it.0).collect();
             if !plain.is_empty() {
-                remove_hooks(json, at, &event, &plain, EmptiedContainers::Any);
+                remove_hooks(file, at, &event, &plain, EmptiedContainers::Any)?;
                 changed.push(event);
             }
         }
@@ -59,14 +60,14 @@ pub(crate) fn put(
     let is_here = |(event, _): &&(&str, u64)| elsewhere.iter().all(|other| other != event);
     for (event, seconds) in wanted.events.iter().filter(is_here) {
         let hook = hook(wanted, program, *seconds);
-        let groups = json.value_at(&event_path(at, event)).unwrap_or_default();
+        let groups = file.value_at(&event_path(at, event)).unwrap_or_default();
         let ours = find_our_calls(&groups);
         if ours.is_empty() {
-            add(json, at, event, hook, &mut done.created)?;
+            add(file, at, event, hook, &mut done.created)?;
             added.push((*event).to_owned());
         } else {
-            update(json, at, event, &ours, hook, &mut done)?;
-            if json.value_at(&event_path(at, event)).is_none_or(|now| now != groups) {
+            update(file, at, event, &ours, hook, &mut done)?;
+            if file.value_at(&event_path(at, event)).is_none_or(|now| now != groups) {
                 changed.push((*event).to_owned());
             }
         }
@@ -79,46 +80,86 @@ pub(crate) fn put(
     Ok(done)
 }
 
-/// Removes our calls, except custom commands.
-pub(crate) fn remove(
-    json: &mut JsonFile,
+/// Removes our calls, except custom commands. Says at which events they were; `place` names an event
+/// for people.
+pub(crate) fn remove_calls(
+    file: &mut SettingsText,
     at: &[&str],
     emptied: EmptiedContainers<'_>,
-) -> EditSummary {
-    let done = remove_repeatedly(|done| {
+    place: impl Fn(&str) -> String,
+) -> Result<EditSummary, SettingsSyntaxError> {
+    remove_repeatedly(|done| {
         let mut any = false;
-        for (event, ours) in calls(json, at) {
+        for (event, ours) in calls(file, at) {
             done.had_ours = true;
             let (own, plain): (Vec<_>, Vec<_>) =
                 ours.into_iter().partition(|(_, call)| call.wrapped);
             for (_, call) in own {
-                done.add_note(custom_command_note(&event, &call));
+                done.add_note(custom_command_note(&place(&event), &call));
             }
             let spots: Vec<HookPosition> = plain.into_iter().map(|(spot, _)| spot).collect();
             if !spots.is_empty() {
-                remove_hooks(json, at, &event, &spots, emptied);
+                remove_hooks(file, at, &event, &spots, emptied)?;
                 any = true;
                 if !done.said.contains(&event) {
                     done.said.push(event);
                 }
             }
         }
-        if any && !at.is_empty() {
-            json.remove_empty(&steps(at), emptied);
-        }
-        Ok::<_, Infallible>(any)
-    });
-    let Ok(mut done) = done;
+        Ok(any)
+    })
+}
+
+/// Removes our hooks, and the version of a file that had only these.
+pub(crate) fn remove(
+    file: &mut SettingsText,
+    at: &[&str],
+    emptied: EmptiedContainers<'_>,
+) -> Result<EditSummary, SettingsSyntaxError> {
+    let mut done = remove_calls(file, at, emptied, str::to_owned)?;
     if !done.said.is_empty() {
         let version = [VERSION.into()];
-        if json.value_at(&[]).is_some_and(|root| has_version_alone(&root))
+        if file.value_at(&[]).is_some_and(|root| has_version_alone(&root))
             && emptied.may_remove(&version)
         {
-            json.remove(&version);
+            file.remove(&version, emptied)?;
         }
         done.said = vec![format!("hooks for {}", list_events(&done.said))];
     }
-    done
+    Ok(done)
+}
+
+/// Returns the events at which a custom command of the user in Codex's `config.toml` calls us.
+pub(crate) fn custom_codex_events(text: &str) -> Vec<String> {
+    // Errors are reported when this file is edited itself.
+    let root = parse_settings(text, SettingsSyntax::Toml).unwrap_or_default();
+    let hooks = root.get(HOOKS).into_iter().flat_map(clients::hooks_at_events);
+    let own = hooks.filter(|(_, it)| it.call.wrapped).map(|(event, _)| event.to_owned());
+    own.collect()
+}
+
+/// Removes plain calls of ours that somebody wrote into Codex's `config.toml` by hand, in `[hooks]` or
+/// as `notify`. Codex runs the hooks of this file and of `hooks.json`, and `notify` repeats them. It
+/// stays unless it is to go: if no hook runs, it is all there is.
+pub(crate) fn remove_codex_calls(
+    file: &mut SettingsText,
+    notify_goes: bool,
+) -> Result<EditSummary, SettingsSyntaxError> {
+    let place = |event: &str| format!("config.toml at {event}");
+    let mut done = remove_calls(file, &[HOOKS], EmptiedContainers::Any, place)?;
+    if let Some(call) = clients::call_in_notify(&file.value_at(&[]).unwrap_or_default()) {
+        done.had_ours = true;
+        if call.wrapped {
+            done.add_note(custom_command_note("notify in config.toml", &call));
+        } else if notify_goes {
+            file.remove(&[NOTIFY.into()], EmptiedContainers::Any)?;
+            done.said.push(NOTIFY.to_owned());
+        }
+    }
+    if !done.said.is_empty() {
+        done.said = vec![format!("hand-written calls: {}", list_events(&done.said))];
+    }
+    Ok(done)
 }
 
 /// True if nothing but a version is left, which says nothing by itself.
@@ -140,8 +181,8 @@ pub(super) fn custom_command_note(place: &str, call: &RecoupCall) -> String {
 }
 
 /// Returns our calls, by event.
-fn calls(json: &JsonFile, at: &[&str]) -> Vec<(String, Vec<(HookPosition, RecoupCall)>)> {
-    let events = json.value_at(&steps(at));
+fn calls(file: &SettingsText, at: &[&str]) -> Vec<(String, Vec<(HookPosition, RecoupCall)>)> {
+    let events = file.value_at(&steps(at));
     let events = events.as_ref().and_then(Value::as_object).into_iter().flatten();
     let all = events.map(|(event, groups)| (event.clone(), find_our_calls(groups)));
     all.filter(|(_, ours)| !ours.is_empty()).collect()
@@ -188,22 +229,22 @@ pub(super) fn shell_line(wanted: &HookLayout, program: &str) -> String {
 }
 
 fn add(
-    json: &mut JsonFile,
+    file: &mut SettingsText,
     at: &[&str],
     event: &str,
     hook: Vec<(&'static str, NewValue)>,
     created: &mut Vec<Vec<String>>,
 ) -> Result<(), SettingsSyntaxError> {
     let group = NewValue::Object(vec![(HOOKS, NewValue::List(vec![NewValue::Object(hook)]))]);
-    match json.value_at(&event_path(at, event)) {
+    match file.value_at(&event_path(at, event)) {
         None => {
-            json.set(&steps(at), event, &NewValue::List(vec![group]));
+            file.set(&steps(at), event, &NewValue::List(vec![group]))?;
             created.push(path_names(&event_path(at, event)));
         }
-        Some(Value::Array(_)) => json.push(&event_path(at, event), &group),
+        Some(Value::Array(_)) => file.push(&event_path(at, event), &group),
         Some(_) => {
             let what = format!("“{event}” should be a list: [ … ]");
-            return Err(json.error_at(&event_path(at, event), &what));
+            return Err(file.error_at(&event_path(at, event), &what));
         }
     }
     Ok(())
@@ -212,14 +253,14 @@ fn add(
 /// Leaves one call, for every tool and every source: one that is limited by its group's matcher is
 /// replaced by one that is not. A custom command of the user takes precedence.
 fn update(
-    json: &mut JsonFile,
+    file: &mut SettingsText,
     at: &[&str],
     event: &str,
     ours: &[(HookPosition, RecoupCall)],
     hook: Vec<(&'static str, NewValue)>,
     done: &mut EditSummary,
 ) -> Result<(), SettingsSyntaxError> {
-    let groups = json.value_at(&event_path(at, event)).unwrap_or_default();
+    let groups = file.value_at(&event_path(at, event)).unwrap_or_default();
     let own = ours.iter().find(|(_, call)| call.wrapped);
     let mut plain: Vec<HookPosition> =
         ours.iter().filter(|(_, call)| !call.wrapped).map(|(spot, _)| *spot).collect();
@@ -230,50 +271,51 @@ fn update(
         // longer timeout, and a status message, are the user's choice.
         (None, Some(open)) => {
             let path = path(at, event, plain.remove(open));
-            let there = json.value_at(&path).unwrap_or_default();
+            let there = file.value_at(&path).unwrap_or_default();
             for (name, value) in &hook {
                 let (old, new) = (there["timeout"].as_u64(), value.value().as_u64());
                 if *name != "timeout" || old <= new {
-                    json.set(&path, name, value);
+                    file.set(&path, name, value)?;
                 }
             }
             let is_kept =
                 |name: &str| name == STATUS_MESSAGE || hook.iter().any(|(it, _)| *it == name);
             let names = there.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
             for name in names.filter(|name| !is_kept(name)) {
-                json.remove(&[&path[..], &[name.into()]].concat());
+                file.remove(&[&path[..], &[name.into()]].concat(), EmptiedContainers::Any)?;
             }
         }
         // Behind the others, whose positions stay valid.
-        (None, None) => add(json, at, event, hook, &mut done.created)?,
+        (None, None) => add(file, at, event, hook, &mut done.created)?,
     }
-    remove_hooks(json, at, event, &plain, EmptiedContainers::Any);
-    Ok(())
+    remove_hooks(file, at, event, &plain, EmptiedContainers::Any)
 }
 
 /// Removes hooks of an event, and what is empty then.
 fn remove_hooks(
-    json: &mut JsonFile,
+    file: &mut SettingsText,
     at: &[&str],
     event: &str,
     spots: &[HookPosition],
     emptied: EmptiedContainers<'_>,
-) {
-    for spot in spots.iter().rev() {
-        remove_hook(json, &path(at, event, *spot));
-    }
-    if !spots.is_empty() {
-        json.remove_empty(&event_path(at, event), emptied);
-    }
+) -> Result<(), SettingsSyntaxError> {
+    spots.iter().rev().try_for_each(|spot| remove_hook(file, &path(at, event, *spot), emptied))
 }
 
-/// Removes the hook at a path, and its group if that becomes empty.
-pub(crate) fn remove_hook(json: &mut JsonFile, path: &[JsonPathStep]) {
-    json.remove(path);
+/// Removes the hook at a path, its group if that becomes empty, and then the list of the event and
+/// what is above it, as far as `emptied` allows.
+pub(crate) fn remove_hook(
+    file: &mut SettingsText,
+    path: &[JsonPathStep],
+    emptied: EmptiedContainers<'_>,
+) -> Result<(), SettingsSyntaxError> {
+    file.remove(path, EmptiedContainers::Made(&[]))?;
     let (list, group) = (&path[..path.len() - 1], &path[..path.len() - 2]);
-    if json.value_at(list).is_some_and(|left| is_empty_container(&left)) {
-        json.remove(group);
+    // A list of tables is gone with its last one.
+    if file.value_at(list).is_none_or(|left| is_empty_container(&left)) {
+        file.remove(group, emptied)?;
     }
+    Ok(())
 }
 
 fn event_path(at: &[&str], event: &str) -> Vec<JsonPathStep> {

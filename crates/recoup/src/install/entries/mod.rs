@@ -1,10 +1,8 @@
 //! Our entries in clients' files: insertion and removal. Hooks and servers have files of their own;
 //! here is what they share, Pi's extension, and our lines in git's exclude file.
 
-pub(crate) mod config_toml;
 pub(crate) mod hooks;
 pub(crate) mod proxied;
-mod server_edit;
 pub(crate) mod servers;
 pub(crate) mod toml_hooks;
 

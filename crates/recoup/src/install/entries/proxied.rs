@@ -1,6 +1,6 @@
 //! Other MCP servers behind our proxy: the entry `{command, args}` or `{url, headers}` starts
-//! `recoup mcp proxy` instead, and back again. An edit is computed from the entry's value, and
-//! applied to JSON, to TOML, or to the value itself, by which the guard checks the other two.
+//! `recoup mcp proxy` instead, and back again. The new entry is computed from the old one's value; only
+//! the fields that differ are written. The guard compares values alone.
 //!
 //! ```text
 //! {command: npx, args: [x]}      {command: recoup, args: [mcp, proxy, --name, NAME, --, npx, x]}
@@ -21,11 +21,11 @@ use crate::clients::RecoupCall;
 use serde_json::{Map, Value, json};
 
 use super::EditSummary;
-use super::server_edit::ServerEntryEdit;
 use super::servers::SERVER;
 use crate::config::is_variable_name;
 use crate::install::edit::{
-    JsonFile, JsonPathStep, SettingsSyntax, SettingsSyntaxError, SettingsText, steps, toml,
+    EmptiedContainers, JsonFile, JsonPathStep, NewValue, SettingsSyntax, SettingsSyntaxError,
+    SettingsText, is_empty_container, steps, toml,
 };
 
 /// Beginning of the variables that we add to an entry.
@@ -48,6 +48,9 @@ const LOGIN_FIELDS: [&str; 4] = ["oauth", "auth", "authProviderType", "headersHe
 const CODEX_HEADERS: &str = "http_headers";
 const CODEX_VARIABLE_HEADERS: &str = "env_http_headers";
 const CODEX_BEARER: &str = "bearer_token_env_var";
+/// Fields of an entry that are added before others, in this order.
+const FIRST_FIELDS: [&str; 8] =
+    [CODEX_PASSED, "type", "command", "args", "url", "httpUrl", "serverUrl", CODEX_HEADERS];
 /// Variables that Codex passes on to a server.
 const CODEX_PASSED: &str = "env_vars";
 
@@ -72,7 +75,8 @@ pub(crate) struct ProxyOutcome {
 /// Decision about one server.
 #[derive(Debug, PartialEq)]
 enum ProxyDecision {
-    Wrap(ServerEntryEdit),
+    /// The entry that starts the proxy.
+    Wrap(Value),
     /// The server is behind the proxy already.
     Proxied,
     /// The server is left alone, for a reason that needs no mention.
@@ -89,8 +93,10 @@ pub(crate) fn wrap(
 ) -> Result<ProxyOutcome, SettingsSyntaxError> {
     let at = steps(at);
     let mut outcome = ProxyOutcome::default();
-    for (name, edit) in outcome.decide(file.value_at(&at).as_ref(), choice, file.syntax()) {
-        edit.apply(file, &[&at[..], &[name.as_str().into()]].concat())?;
+    let all = file.value_at(&at).unwrap_or_default();
+    for (name, new) in outcome.decide(&all, choice, file.syntax()) {
+        let path = [&at[..], &[name.as_str().into()]].concat();
+        write_entry(file, &path, &all[&name], &new)?;
     }
     Ok(outcome)
 }
@@ -112,12 +118,12 @@ pub(crate) fn unwrap(
             && is_as_wrapped(json, earlier, &path, &name, &call.program)
         {
             json.copy_value(&path, earlier);
-        } else if let Some(edit) = unwrap_edit(&entry, &call, file.syntax()) {
-            edit.apply(file, &path)?;
+        } else if let Some(plain) = unwrapped_entry(&entry, &call, file.syntax()) {
+            let written = write_entry(file, &path, &entry, &plain)?;
             if let (SettingsText::Toml { text, .. }, Some(SettingsText::Toml { text: was, .. })) =
                 (&mut *file, &earlier)
             {
-                for (field, _) in &edit.set {
+                for field in written {
                     *text =
                         toml::restore_writing(text, was, &[clients::CODEX_SERVERS, &name, field])?;
                 }
@@ -154,9 +160,9 @@ fn is_as_wrapped(
 ) -> bool {
     let Some(entry) = earlier.value_at(path) else { return false };
     let syntax = SettingsSyntax::Json(earlier.dialect());
-    let ProxyDecision::Wrap(edit) = decide(name, &entry, program, syntax) else { return false };
+    let ProxyDecision::Wrap(new) = decide(name, &entry, program, syntax) else { return false };
     let mut again = SettingsText::Json(earlier.clone());
-    edit.apply(&mut again, path).is_ok()
+    write_entry(&mut again, path, &entry, &new).is_ok()
         && matches!(again, SettingsText::Json(it) if it.source_at(path) == now.source_at(path))
 }
 
@@ -172,14 +178,11 @@ pub(crate) fn proxied_servers(all: Option<&Value>) -> Vec<(String, Value, Recoup
 /// Returns an entry as it is without our proxy, for comparison: lists and objects with nothing in
 /// them are left out.
 pub(crate) fn without_proxy(entry: &Value, syntax: SettingsSyntax) -> Value {
-    let mut plain = entry.clone();
-    let edit = clients::proxy_in_server(entry).and_then(|call| unwrap_edit(entry, &call, syntax));
-    if let (Some(edit), Some(fields)) = (edit, plain.as_object_mut()) {
-        edit.apply_to_value(fields);
-    }
+    let plain =
+        clients::proxy_in_server(entry).and_then(|call| unwrapped_entry(entry, &call, syntax));
+    let mut plain = plain.unwrap_or_else(|| entry.clone());
     if let Some(fields) = plain.as_object_mut() {
-        let is_empty = |it: &Value| *it == json!([]) || *it == json!({});
-        fields.retain(|_, value| !is_empty(value));
+        fields.retain(|_, value| !is_empty_container(value));
     }
     plain
 }
@@ -205,15 +208,15 @@ pub(crate) fn is_switched_off(entry: &Value) -> bool {
 }
 
 impl ProxyOutcome {
-    /// Decides about all servers. Returns the edits of those that are put behind the proxy.
+    /// Decides about all servers. Returns the new entries of those that are put behind the proxy.
     fn decide(
         &mut self,
-        all: Option<&Value>,
+        all: &Value,
         choice: ProxyChoice<'_>,
         syntax: SettingsSyntax,
-    ) -> Vec<(String, ServerEntryEdit)> {
-        let mut edits = Vec::new();
-        for (name, entry) in all.and_then(Value::as_object).into_iter().flatten() {
+    ) -> Vec<(String, Value)> {
+        let mut entries = Vec::new();
+        for (name, entry) in all.as_object().into_iter().flatten() {
             let is_ours = |entry| {
                 clients::call_in_server(entry).is_some()
                     || clients::proxy_in_server(entry).is_some()
@@ -225,7 +228,7 @@ impl ProxyOutcome {
                 continue;
             }
             match decide(name, entry, choice.program, syntax) {
-                ProxyDecision::Wrap(edit) => {
+                ProxyDecision::Wrap(new) => {
                     self.done.said.push(format!("server “{name}” behind the proxy"));
                     for odd in variable_names(entry).filter(|it| !is_variable_name(it)) {
                         self.done.add_note(format!(
@@ -234,8 +237,7 @@ impl ProxyOutcome {
                              its values apart"
                         ));
                     }
-                    let is_remote = edit.removed.iter().any(|it| URL_FIELDS.contains(it));
-                    if is_remote && !edit.has_word(|word| word.starts_with("--header")) {
+                    if entry.get("command").is_none() && header_names(entry).is_empty() {
                         self.done.add_note(format!(
                             "the server “{name}” has no headers: if its client logs in there \
                              itself (OAuth), the proxy can't, and the server will refuse it; \
@@ -243,7 +245,7 @@ impl ProxyOutcome {
                         ));
                     }
                     self.proxied.push(name.clone());
-                    edits.push((name.clone(), edit));
+                    entries.push((name.clone(), new));
                 }
                 ProxyDecision::Proxied => self.proxied.push(name.clone()),
                 ProxyDecision::Leave(_) if !is_named => {}
@@ -252,8 +254,51 @@ impl ProxyOutcome {
                 }
             }
         }
-        edits
+        entries
     }
+}
+
+/// Writes the fields in which an entry differs, and returns the names of those that were set.
+/// Objects are written by member: the others of their members keep their bytes.
+fn write_entry<'a>(
+    file: &mut SettingsText,
+    path: &[JsonPathStep],
+    old: &Value,
+    new: &'a Value,
+) -> Result<Vec<&'a str>, SettingsSyntaxError> {
+    let none = Map::new();
+    let [old, fields] = [old, new].map(|it| it.as_object().unwrap_or(&none));
+    let mut changed: Vec<_> = new
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, it)| old.get(*name) != Some(it))
+        .collect();
+    changed.sort_by_key(|(name, value)| {
+        let place = FIRST_FIELDS.iter().position(|it| it == name);
+        (value.is_object(), place.unwrap_or(FIRST_FIELDS.len()))
+    });
+    let step = |name: &str| JsonPathStep::from(name);
+    let mut written = Vec::new();
+    for (name, value) in changed {
+        let Some(members) = value.as_object() else {
+            file.set(path, name, &NewValue::plain(value.clone()))?;
+            written.push(name.as_str());
+            continue;
+        };
+        let object = [path, &[step(name)]].concat();
+        let was = old.get(name).and_then(Value::as_object).unwrap_or(&none);
+        for (member, value) in members.iter().filter(|(member, it)| was.get(*member) != Some(it)) {
+            file.set(&object, member, &NewValue::plain(value.clone()))?;
+        }
+        for member in was.keys().filter(|member| !members.contains_key(*member)) {
+            file.remove(&[&object[..], &[step(member)]].concat(), EmptiedContainers::Any)?;
+        }
+    }
+    for name in old.keys().filter(|name| !fields.contains_key(*name)) {
+        file.remove(&[path, &[step(name)]].concat(), EmptiedContainers::Any)?;
+    }
+    Ok(written)
 }
 
 fn decide(name: &str, entry: &Value, program: &str, syntax: SettingsSyntax) -> ProxyDecision {
@@ -277,20 +322,20 @@ fn decide(name: &str, entry: &Value, program: &str, syntax: SettingsSyntax) -> P
     if !credentials.is_empty() {
         proxy.extend(["--cred-env".to_owned(), credentials.join(",")]);
     }
-    let edit = match (entry.get("command"), url) {
+    let new = match (entry.get("command"), url) {
         (None, None) => return ProxyDecision::Leave("it has neither a command nor a URL"),
         (Some(_), Some(_)) => Err("it has both a command and a URL"),
         (Some(_), None) => wrap_command(entry, program, proxy),
         (None, Some((field, url))) => wrap_url(entry, field, url, program, proxy, syntax),
     };
-    edit.map_or_else(ProxyDecision::Unfit, ProxyDecision::Wrap)
+    new.map_or_else(ProxyDecision::Unfit, ProxyDecision::Wrap)
 }
 
 fn wrap_command(
     entry: &Value,
     program: &str,
     mut proxy: Vec<String>,
-) -> Result<ServerEntryEdit, &'static str> {
+) -> Result<Value, &'static str> {
     const UNKNOWN: &str = "its command is not in a form that is known here";
     let command = entry.get("command").unwrap_or(&Value::Null);
     let args = entry.get("args").unwrap_or(&Value::Null);
@@ -319,21 +364,20 @@ fn wrap_command(
     if words.is_empty() {
         return Err(UNKNOWN);
     }
-    Ok(ServerEntryEdit {
-        set: start_fields(program, &proxy, command.is_array()),
-        ..Default::default()
-    })
+    let mut new = entry.as_object().cloned().unwrap_or_default();
+    set_start(&mut new, program, &proxy, command.is_array());
+    Ok(new.into())
 }
 
-/// Fields that start our program: opencode has one list for both.
-fn start_fields(program: &str, args: &[String], is_list: bool) -> Vec<(&'static str, Value)> {
+/// Sets the fields that start a program: opencode has one list for both.
+fn set_start(entry: &mut Map<String, Value>, program: &str, args: &[String], is_list: bool) {
     if is_list {
-        return vec![(
-            "command",
-            std::iter::once(program).chain(args.iter().map(String::as_str)).collect(),
-        )];
+        let words = std::iter::once(program).chain(args.iter().map(String::as_str));
+        entry.insert("command".to_owned(), words.collect());
+    } else {
+        entry.insert("command".to_owned(), program.into());
+        entry.insert("args".to_owned(), args.into());
     }
-    vec![("command", program.into()), ("args", args.iter().map(String::as_str).collect())]
 }
 
 fn wrap_url(
@@ -343,7 +387,7 @@ fn wrap_url(
     program: &str,
     mut proxy: Vec<String>,
     syntax: SettingsSyntax,
-) -> Result<ServerEntryEdit, &'static str> {
+) -> Result<Value, &'static str> {
     const HEADERS: &str = "its headers are not in a form that is known here";
     let kind = entry.get("type").map(|kind| kind.as_str().unwrap_or_default());
     if kind.is_some_and(|kind| !URL_TYPES.contains(&kind)) || !is_web_url(url) {
@@ -354,56 +398,58 @@ fn wrap_url(
     }
     let is_list = kind == Some("remote");
     let variables = if is_list { "environment" } else { "env" };
-    let mut edit = ServerEntryEdit { removed: vec![field], ..Default::default() };
-    let headers_field = if syntax == SettingsSyntax::Toml { CODEX_HEADERS } else { "headers" };
-    let headers = entry.get(headers_field).map(|it| it.as_object().ok_or(HEADERS)).transpose()?;
-    let headers = headers.into_iter().flatten();
+    let mut new = entry.as_object().cloned().unwrap_or_default();
+    new.remove(field);
+    let mut take_texts = |field: &str| {
+        let Some(table) = new.remove(field) else { return Ok(Vec::new()) };
+        let texts = table.as_object().ok_or(HEADERS)?.iter();
+        let text =
+            |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
+        texts.map(|it| text(it).ok_or(HEADERS)).collect::<Result<Vec<(String, String)>, _>>()
+    };
+    let is_codex = syntax == SettingsSyntax::Toml;
+    let headers = take_texts(if is_codex { CODEX_HEADERS } else { "headers" })?;
+    let named = if is_codex { take_texts(CODEX_VARIABLE_HEADERS)? } else { Vec::new() };
+    let bearer = if is_codex { new.remove(CODEX_BEARER) } else { None };
+    let table = new.entry(variables).or_insert_with(|| json!({}));
+    let table =
+        table.as_object_mut().ok_or("its variables are not in a form that is known here")?;
     for (number, (name, value)) in (1..).zip(headers) {
         let variable = format!("{HEADER_VARIABLE}{number}");
         proxy.extend(["--header-env".to_owned(), format!("{name}={variable}")]);
-        edit.members.push((variables, variable, Some(value.as_str().ok_or(HEADERS)?.to_owned())));
+        table.insert(variable, value.into());
     }
-    edit.members.push((variables, URL_VARIABLE.to_owned(), Some(url.to_owned())));
-    edit.removed.extend(entry.get(headers_field).map(|_| headers_field));
-    if syntax == SettingsSyntax::Toml {
-        let mut passed = Vec::new();
-        let bearer = entry.get(CODEX_BEARER).map(|it| it.as_str().ok_or(HEADERS)).transpose()?;
-        if let Some(variable) = bearer {
-            proxy.extend(["--header".to_owned(), format!("Authorization: Bearer ${{{variable}}}")]);
-            passed.push(variable);
-            edit.removed.push(CODEX_BEARER);
-        }
-        let named = entry.get(CODEX_VARIABLE_HEADERS);
-        let all = named.map(|it| it.as_object().ok_or(HEADERS)).transpose()?;
-        for (name, variable) in all.into_iter().flatten() {
-            let variable = variable.as_str().ok_or(HEADERS)?;
-            proxy.extend(["--header-env".to_owned(), format!("{name}={variable}")]);
-            passed.push(variable);
-        }
-        edit.removed.extend(named.map(|_| CODEX_VARIABLE_HEADERS));
-        if !passed.is_empty() {
-            edit.set.push((CODEX_PASSED, passed.into_iter().collect()));
-        }
-    } else {
+    table.insert(URL_VARIABLE.to_owned(), url.into());
+    if !is_codex {
         let was = kind.map_or_else(|| field.to_owned(), |kind| format!("{field} {kind}"));
-        edit.members.push((variables, ENTRY_VARIABLE.to_owned(), Some(was)));
+        table.insert(ENTRY_VARIABLE.to_owned(), was.into());
+    }
+    let mut passed = Vec::new();
+    if let Some(bearer) = bearer {
+        let variable = bearer.as_str().ok_or(HEADERS)?.to_owned();
+        proxy.extend(["--header".to_owned(), format!("Authorization: Bearer ${{{variable}}}")]);
+        passed.push(variable);
+    }
+    for (name, variable) in named {
+        proxy.extend(["--header-env".to_owned(), format!("{name}={variable}")]);
+        passed.push(variable);
+    }
+    if !passed.is_empty() {
+        new.insert(CODEX_PASSED.to_owned(), passed.into());
     }
     if kind.is_some() {
-        edit.set.push(("type", if is_list { "local" } else { "stdio" }.into()));
+        new.insert("type".to_owned(), if is_list { "local" } else { "stdio" }.into());
     }
     proxy.extend(["--url-env", URL_VARIABLE].map(str::to_owned));
-    edit.set.extend(start_fields(program, &proxy, is_list));
-    Ok(edit)
+    set_start(&mut new, program, &proxy, is_list);
+    Ok(new.into())
 }
 
-/// Returns the edit that takes our proxy away, from what its arguments say; none if these are not
-/// as we write them.
-fn unwrap_edit(
-    entry: &Value,
-    call: &RecoupCall,
-    syntax: SettingsSyntax,
-) -> Option<ServerEntryEdit> {
+/// Returns an entry without our proxy, from what its arguments say; none if these are not as we write
+/// them.
+fn unwrapped_entry(entry: &Value, call: &RecoupCall, syntax: SettingsSyntax) -> Option<Value> {
     let arguments = ProxyArguments::parse(&call.args).filter(|_| !call.wrapped)?;
+    let mut plain = entry.as_object()?.clone();
     let is_list = entry.get("command").is_some_and(Value::is_array);
     let variables = if is_list { "environment" } else { "env" };
     let value_of = |name: &str| entry.get(variables)?.get(name)?.as_str();
@@ -412,52 +458,47 @@ fn unwrap_edit(
         (None, [url]) if is_web_url(url) => url,
         (None, words) => {
             let (first, rest) = words.split_first()?;
-            let mut edit =
-                ServerEntryEdit { set: start_fields(first, rest, is_list), ..Default::default() };
+            set_start(&mut plain, first, rest, is_list);
             if rest.is_empty() && !is_list {
-                edit.set.retain(|(field, _)| *field != "args");
-                edit.removed.push("args");
+                plain.remove("args");
             }
-            return Some(edit);
+            return Some(plain.into());
         }
     };
+    plain.remove("command");
+    if !is_list {
+        plain.remove("args");
+    }
     let was = value_of(ENTRY_VARIABLE).unwrap_or("url");
     let (field, kind) =
         was.split_once(' ').map_or((was, None), |(field, kind)| (field, Some(kind)));
     let field = URL_FIELDS.into_iter().find(|it| *it == field).unwrap_or(URL_FIELDS[0]);
-    let mut edit = ServerEntryEdit::default();
     let usual = entry.get("type").map(|_| if is_list { "remote" } else { "http" });
-    edit.set.extend(kind.or(usual).map(|kind| ("type", kind.into())));
-    edit.set.push((field, url.into()));
-    edit.removed.push("command");
-    edit.removed.extend((!is_list).then_some("args"));
+    plain.extend(kind.or(usual).map(|kind| ("type".to_owned(), kind.into())));
+    plain.insert(field.to_owned(), url.into());
     for (name, value) in &arguments.headers {
-        let (name, value) = ((*name).to_owned(), value.as_str());
         let variable = value.strip_prefix("${").and_then(|it| it.strip_suffix('}'));
         let moved = variable.filter(|it| it.starts_with(HEADER_VARIABLE)).and_then(value_of);
         let bearer = value.strip_prefix("Bearer ${").and_then(|it| it.strip_suffix('}'));
-        match (syntax, moved, variable, bearer) {
-            (SettingsSyntax::Json(_), moved, ..) => {
-                edit.members.push(("headers", name, Some(moved.unwrap_or(value).to_owned())));
+        let (table, text) = match (syntax, moved, variable, bearer) {
+            (SettingsSyntax::Json(_), moved, ..) => ("headers", moved.unwrap_or(value)),
+            (SettingsSyntax::Toml, None, None, Some(it)) if *name == "Authorization" => {
+                plain.insert(CODEX_BEARER.to_owned(), it.into());
+                continue;
             }
-            (SettingsSyntax::Toml, None, None, Some(it)) if name == "Authorization" => {
-                edit.set.push((CODEX_BEARER, it.into()));
-            }
-            (SettingsSyntax::Toml, None, Some(it), _) => {
-                edit.members.push((CODEX_VARIABLE_HEADERS, name, Some(it.to_owned())));
-            }
-            (SettingsSyntax::Toml, moved, ..) => {
-                edit.members.push((CODEX_HEADERS, name, Some(moved.unwrap_or(value).to_owned())));
-            }
-        }
+            (SettingsSyntax::Toml, None, Some(it), _) => (CODEX_VARIABLE_HEADERS, it),
+            (SettingsSyntax::Toml, moved, ..) => (CODEX_HEADERS, moved.unwrap_or(value)),
+        };
+        let table = plain.entry(table).or_insert_with(|| json!({}));
+        table.as_object_mut()?.insert((*name).to_owned(), text.into());
     }
-    edit.removed.extend(
-        entry.get(CODEX_PASSED).filter(|_| syntax == SettingsSyntax::Toml).map(|_| CODEX_PASSED),
-    );
-    let own = entry.get(variables).and_then(Value::as_object).into_iter().flatten();
-    let own = own.filter(|(name, _)| name.starts_with(OUR_VARIABLES));
-    edit.members.extend(own.map(|(name, _)| (variables, name.clone(), None)));
-    Some(edit)
+    if syntax == SettingsSyntax::Toml {
+        plain.remove(CODEX_PASSED);
+    }
+    if let Some(table) = plain.get_mut(variables).and_then(Value::as_object_mut) {
+        table.retain(|name, _| !name.starts_with(OUR_VARIABLES));
+    }
+    Some(plain.into())
 }
 
 /// Arguments of our proxy, as we write them.

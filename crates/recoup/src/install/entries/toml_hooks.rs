@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::EditSummary;
 use super::hooks::{custom_command_note, list_events, shell_line};
 use crate::clients::{HookLayout, RecoupCall, call_in_hook, group_limit};
-use crate::install::edit::{LINE_END, SettingsSyntaxError, toml};
+use crate::install::edit::{EmptiedContainers, LINE_END, SettingsSyntaxError, SettingsText, toml};
 
 const HOOKS: &str = "hooks";
 
@@ -32,12 +32,12 @@ pub(crate) fn our_hooks(root: &Value) -> Vec<ListedHook<'_>> {
 /// Ensures that every event calls `program` once, for all tools. A command of the user's own takes
 /// precedence.
 pub(crate) fn put(
-    text: &mut String,
+    file: &mut SettingsText,
     wanted: &HookLayout,
     program: &str,
 ) -> Result<EditSummary, SettingsSyntaxError> {
     let line = shell_line(wanted, program);
-    let root = toml::parse_to_json(text)?;
+    let root = file.value_at(&[]).unwrap_or_default();
     let ours = our_hooks(&root);
     let mut done = EditSummary { had_ours: !ours.is_empty(), ..EditSummary::default() };
     let (mut kept, mut added) = (Vec::new(), Vec::new());
@@ -61,9 +61,12 @@ pub(crate) fn put(
         let timeout = i64::try_from(*timeout).unwrap_or(i64::MAX);
         vec![("event", (*event).into()), ("command", (&*line).into()), ("timeout", timeout.into())]
     });
-    let left = toml::remove_list_items(text, HOOKS, &gone)?;
-    let after = toml::append_list_tables(&left, HOOKS, &tables.collect::<Vec<_>>())?;
-    if !left.is_empty() && !left.ends_with('\n') && after != left {
+    remove_items(file, &gone)?;
+    let lacked_line_end = file.lacks_line_end();
+    if let SettingsText::Toml { text, .. } = file {
+        *text = toml::append_list_tables(text, HOOKS, &tables.collect::<Vec<_>>())?;
+    }
+    if lacked_line_end && !file.lacks_line_end() {
         done.created.push(vec![LINE_END.to_owned()]);
     }
     if !added.is_empty() {
@@ -73,13 +76,12 @@ pub(crate) fn put(
     } else if !gone.is_empty() {
         done.said.push("hooks updated: repeated ones removed".to_owned());
     }
-    *text = after;
     Ok(done)
 }
 
 /// Removes our calls, except custom commands.
-pub(crate) fn remove(text: &mut String) -> Result<EditSummary, SettingsSyntaxError> {
-    let root = toml::parse_to_json(text)?;
+pub(crate) fn remove(file: &mut SettingsText) -> Result<EditSummary, SettingsSyntaxError> {
+    let root = file.value_at(&[]).unwrap_or_default();
     let (own, plain): (Vec<_>, Vec<_>) =
         our_hooks(&root).into_iter().partition(|it| it.call.wrapped);
     let mut done = EditSummary::default();
@@ -87,10 +89,15 @@ pub(crate) fn remove(text: &mut String) -> Result<EditSummary, SettingsSyntaxErr
         done.add_note(custom_command_note(&it.event, &it.call));
     }
     let gone: Vec<usize> = plain.iter().map(|it| it.at).collect();
-    *text = toml::remove_list_items(text, HOOKS, &gone)?;
+    remove_items(file, &gone)?;
     if !plain.is_empty() {
         let events: Vec<String> = plain.into_iter().map(|it| it.event).collect();
         done.said.push(format!("hooks for {}", list_events(&events)));
     }
     Ok(done)
+}
+
+fn remove_items(file: &mut SettingsText, gone: &[usize]) -> Result<(), SettingsSyntaxError> {
+    let mut last_first = gone.iter().rev();
+    last_first.try_for_each(|at| file.remove(&[HOOKS.into(), (*at).into()], EmptiedContainers::Any))
 }

@@ -323,10 +323,16 @@ pub(super) struct InitContext {
 }
 
 impl InitContext {
+    /// Finds them; an error if HOME is not set.
     pub(super) fn find() -> Result<Self> {
         let found = config::BaseDirs::find()?;
         let project = Project::find(&found.cwd)?;
-        let places = install_places(&found, &project)?;
+        if found.user_home.is_none() {
+            let message = "HOME is not set: clients keep their settings there";
+            return Err(Error::new(ErrorKind::Absent, message));
+        }
+        let dirs = find_client_dirs(&found.cwd);
+        let places = install::InstallPaths::new(dirs, &found.home, project.root());
         Ok(Self { places, config: found.user_file(), cwd: found.cwd })
     }
 
@@ -337,18 +343,6 @@ impl InitContext {
         let path = install::program_path(&running, named.as_deref(), &self.places)?;
         Ok(path.display().to_string())
     }
-}
-
-/// Locations of the clients' files and ours; an error if HOME is not set.
-pub(super) fn install_places(
-    found: &config::BaseDirs,
-    project: &Project,
-) -> Result<install::InstallPaths> {
-    if found.user_home.is_none() {
-        let message = "HOME is not set: clients keep their settings there";
-        return Err(Error::new(ErrorKind::Absent, message));
-    }
-    Ok(install::InstallPaths::new(find_client_dirs(&found.cwd), &found.home, project.root()))
 }
 
 /// Error: the changes are no longer the ones that the user agreed to.
