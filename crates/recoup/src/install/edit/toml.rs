@@ -59,13 +59,21 @@ pub(crate) fn append_list_tables(
     }
     let document = parse(text)?;
     match document.get(list) {
-        // Both forms of one list can't be in a file.
-        Some(Item::Value(Inline::Array(all))) if all.is_empty() => {
-            let left = remove_paths(text, &[owned(&[list])])?;
-            return append_list_tables(&left, list, tables);
+        // Sections can't continue a list in brackets.
+        Some(Item::Value(value @ Inline::Array(_))) => {
+            let mut node = build_node(text, value);
+            if let Some(items) = node.list_mut() {
+                tables.iter().for_each(|table| {
+                    let fields = table.iter().map(|(name, value)| (*name, value_text(value)));
+                    append_inline(items, &[], inline_table(fields));
+                });
+            }
+            let mut edits = TextEdits::of(text);
+            edits.replace(value.span().unwrap_or_default(), node.text());
+            return Ok(edits.apply());
         }
         Some(found) if !found.is_array_of_tables() => {
-            return Err(type_error(text, list, &format!("a list of tables, [[{list}]]")));
+            return Err(type_error(text, list, "a list of tables"));
         }
         _ => {}
     }
@@ -290,21 +298,28 @@ fn add_inside(node: &mut SyntaxNode, names: &[&str], fields: &[(&str, String)]) 
         return add_inside(&mut inner.value, &names[depth..], fields);
     }
     let exists = names.is_empty() || list.items.iter().any(|it| it.name.starts_with(&path));
-    let mut add = |names: &[&str], value: String| {
-        let head = format!("{} = ", dotted(names));
-        let item = SyntaxItem::new(owned(names), head, SyntaxNode::Scalar(value));
-        let unit = String::new();
-        let style = AdditionStyle { unit, newline: "\n", blank: " ", one_line: true };
-        list.append(item, &style, "");
-    };
     if exists {
         for (name, value) in fields {
-            add(&[names, &[name]].concat(), value.clone());
+            append_inline(list, &[names, &[name]].concat(), value.clone());
         }
     } else {
-        let fields = fields.iter().map(|(name, value)| format!("{} = {value}", dotted(&[name])));
-        add(names, format!("{{ {} }}", fields.collect::<Vec<_>>().join(", ")));
+        append_inline(list, names, inline_table(fields.iter().cloned()));
     }
+}
+
+/// Appends a value to a list, or to a table under a name.
+fn append_inline(list: &mut SyntaxList, name: &[&str], value: String) {
+    let head = if name.is_empty() { String::new() } else { format!("{} = ", dotted(name)) };
+    let item = SyntaxItem::new(owned(name), head, SyntaxNode::Scalar(value));
+    let unit = String::new();
+    let style = AdditionStyle { unit, newline: "\n", blank: " ", one_line: true };
+    list.append(item, &style, "");
+}
+
+/// Formats fields as a table on one line.
+fn inline_table<'n>(fields: impl Iterator<Item = (&'n str, String)>) -> String {
+    let fields = fields.map(|(name, value)| format!("{} = {value}", dotted(&[name])));
+    format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
 }
 
 /// Builds the syntax node of a value.

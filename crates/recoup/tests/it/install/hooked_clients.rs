@@ -180,14 +180,34 @@ fn kimi_has_only_fields_and_events_that_every_version_knows() {
 }
 
 #[test]
-fn an_empty_list_of_hooks_is_no_obstacle() {
-    for before in ["hooks = []\nmodel = \"x\"\n", "model = \"x\"\nhooks = [\n]\n\n[a]\nb = 1\n"] {
+fn hooks_of_kimi_in_brackets_are_joined_by_ours() {
+    for (before, left) in [
+        ("hooks = []\nmodel = \"x\"\n", "model = \"x\"\n\n"),
+        ("model = \"x\"\nhooks = [\n]\n\n[a]\nb = 1\n", "model = \"x\"\n\n[a]\nb = 1\n\n"),
+        (
+            "hooks = [{ event = \"Stop\", command = \"x\" }] # mine\n[a]\nb = 1\n",
+            "hooks = [{ event = \"Stop\", command = \"x\" }] # mine\n[a]\nb = 1\n\n",
+        ),
+        (
+            "hooks = [\n  { event = \"Stop\", command = \"x\" }, # mine\n]\n",
+            "hooks = [\n  { event = \"Stop\", command = \"x\" }, # mine\n]\n\n",
+        ),
+    ] {
         let machine = Machine::new();
-        machine.write(".kimi-code/config.toml", before);
+        let path = ".kimi-code/config.toml";
+        machine.write(path, before);
         machine.init(&["--client", "kimi"]);
         assert!(calls_us(&machine, AgentClient::KimiCode), "{before}");
+        let put = machine.text(path);
+        assert_eq!(put.matches(" hook --client kimi").count(), 5, "{put}");
+        machine.init(&["--client", "kimi"]);
+        assert_eq!(machine.text(path), put, "a second time");
         machine.uninstall(&[]);
-        assert_eq!(machine.text(".kimi-code/config.toml"), before);
+        assert_eq!(machine.text(path), before);
+        machine.init(&["--client", "kimi"]);
+        machine.write(path, machine.text(path) + "\n");
+        machine.uninstall(&[]);
+        assert_eq!(machine.text(path), left);
     }
 }
 
