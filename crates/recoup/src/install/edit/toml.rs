@@ -63,10 +63,10 @@ pub(crate) fn append_list_tables(
         Some(Item::Value(value @ Inline::Array(_))) => {
             let mut node = build_node(text, value);
             if let Some(items) = node.list_mut() {
-                tables.iter().for_each(|table| {
+                for table in tables {
                     let fields = table.iter().map(|(name, value)| (*name, value_text(value)));
                     append_inline(items, &[], inline_table(fields));
-                });
+                }
             }
             let mut edits = TextEdits::of(text);
             edits.replace(value.span().unwrap_or_default(), node.text());
