@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::memory::lang::is_one_of;
+
 const TEXT: &str = include_str!("programs.txt");
 
 /// Columns of a program in a section.
@@ -45,4 +47,23 @@ pub(super) fn is_program_in(section: &'static str, name: &str) -> bool {
 /// True if a section has a sub-command of the program.
 pub(super) fn has_subcommand_in(section: &'static str, program: &str) -> bool {
     ROWS.keys().any(|(of, name)| *of == section && name.split('/').next() == Some(program))
+}
+
+/// True if the table has a program, in whatever section.
+pub(crate) fn is_known_program(name: &str) -> bool {
+    let is_in_list = || {
+        let lists = ROWS.iter().filter(|((section, _), _)| *section == "purposes");
+        lists.into_iter().any(|(_, row)| is_one_of(name, row.more))
+    };
+    ROWS.keys().any(|(section, it)| *it == name && *section != "purposes") || is_in_list()
+}
+
+/// Returns the commands (`pytest`, `go/test`) that serve a purpose, by language.
+pub(crate) fn programs_for_purpose(
+    purpose: &str,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROWS.iter().filter_map(move |((section, name), row)| {
+        let language = name.strip_prefix(purpose)?.strip_prefix('/')?;
+        (*section == "purposes").then_some((language, row.more))
+    })
 }

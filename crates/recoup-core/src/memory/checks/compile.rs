@@ -1,0 +1,651 @@
+//! From the words of a rule to what it forbids. A rule is read sentence by sentence, a sentence by
+//! clauses, a clause in segments that ask for something or forbid it. Whatever is conditional, weak or
+//! not understood gives no check: a wrong one costs more trust than a missing one.
+
+use super::act::ForbiddenAct;
+use super::command::CommandPattern;
+use super::path::{CheckPlace, PathPattern, PathSet};
+use super::segment::{RuleObject, RuleSegment, RuleVerb, SegmentMode, read_place};
+use super::terms::{RuleTerm, split_terms};
+use super::written_text::TextPattern;
+use super::{CHECK_VERSION, RuleCheck};
+use crate::memory::lang::families::FAMILIES;
+use crate::memory::lang::file_kinds::endings_of;
+use crate::memory::lang::is_one_of;
+use crate::memory::lang::lexicon::{self, WordClasses};
+use crate::memory::lang::token::{ClauseEnd, tokenize_text};
+use crate::memory::shell::{is_known_program, programs_for_purpose};
+
+/// Longest rule that is read, in bytes.
+const LONGEST: usize = 600;
+/// Branches that need no word for "branch" beside them.
+const BRANCHES: &str = "main master develop trunk production staging release prod gh-pages";
+
+/// Compiles a rule for the files of a glob.
+pub(super) fn compile_rule(text: &str, paths: Option<&str>) -> Option<RuleCheck> {
+    let terms = split_terms(text);
+    if text.len() > LONGEST || is_doubtful(text, &terms) {
+        return None;
+    }
+    let mut reader = RuleReader::default();
+    for sentence in terms.split_inclusive(|it| it.ends == ClauseEnd::Sentence) {
+        reader.read_sentence(sentence);
+    }
+    if let Some(glob) = paths {
+        reader.place = CheckPlace { paths: vec![PathPattern::new(glob)?], ..CheckPlace::default() };
+    }
+    reader.finish()
+}
+
+/// True if a rule holds only sometimes, leaves a choice, asks, or tells what happened.
+fn is_doubtful(text: &str, terms: &[RuleTerm<'_>]) -> bool {
+    let is_weak = |it: &RuleTerm<'_>| it.is(WordClasses::HEDGE.or(WordClasses::WEAK));
+    // "You lost my work with it once": nothing depends on a word that ends its clause.
+    let is_condition = |it: &RuleTerm<'_>| {
+        it.is(WordClasses::CONDITION.or(WordClasses::SUBORDINATE)) && it.ends == ClauseEnd::Nothing
+    };
+    let is_once = |pair: &[RuleTerm<'_>]| {
+        is_one_of(&pair[0].folded, "this last next one") && pair[1].folded == "time"
+    };
+    let is_last_condition = terms.last().is_some_and(|it| it.is_unspaced() && is_condition(it));
+    text.trim_end().ends_with(['?', '？'])
+        || terms.iter().any(|it| !it.is_code && (is_weak(it) || is_condition(it)))
+        || is_last_condition
+        || terms.windows(2).any(is_once)
+        || lexicon::MEANWHILE.find(&tokenize_text(text)).is_some()
+}
+
+/// A part of a clause, before it is read.
+#[derive(Debug)]
+struct RawSegment<'a, 't> {
+    /// The word that forbids it; an empty one if that stands behind it.
+    negation: Option<&'a RuleTerm<'t>>,
+    terms: Vec<RuleTerm<'t>>,
+    /// Verb that its negation has in itself: "hands off".
+    verb: Option<RuleVerb>,
+}
+
+/// Collects what a rule forbids.
+#[derive(Debug, Default)]
+struct RuleReader {
+    acts: Vec<ForbiddenAct>,
+    place: CheckPlace,
+    except: Vec<PathPattern>,
+    /// Words of the command that is wanted.
+    wanted: Option<Vec<String>>,
+    /// A wanted name that is no command.
+    wanted_name: Option<String>,
+    /// True if an exception or a condition was not understood.
+    is_narrowed: bool,
+}
+
+impl RuleReader {
+    fn read_sentence(&mut self, sentence: &[RuleTerm<'_>]) {
+        let is_message = speaks_of_messages(sentence);
+        // "python: no star imports"
+        if let [kind] = sentence
+            && let Some(endings) = endings_of(&kind.folded)
+        {
+            self.place.endings.extend(endings.split(' ').map(str::to_owned));
+            return;
+        }
+        let mut forbids_last = false;
+        let clauses: Vec<&[RuleTerm<'_>]> =
+            sentence.split_inclusive(|it| it.ends >= ClauseEnd::Clause).collect();
+        let mut list: Vec<RuleTerm<'_>> = Vec::new();
+        for clause in clauses {
+            let segments = split_segments(clause);
+            // "no npm, yarn or bun", "no star imports (`from x import *`)"
+            let is_rest = segments.len() == 1
+                && segments[0].negation.is_none()
+                && forbids_last
+                && is_list_rest(clause, self.acts.is_empty());
+            if is_rest {
+                self.read_forbidden(&segments[0], &list, is_message, true);
+            } else {
+                self.read_clause(&segments, is_message);
+                self.read_wanted_flags(clause, &segments);
+                self.read_purpose(clause, &segments);
+                forbids_last = segments.iter().any(|it| it.negation.is_some());
+            }
+            list = clause.to_vec();
+        }
+    }
+
+    fn read_clause(&mut self, segments: &[RawSegment<'_, '_>], is_message: bool) {
+        for (at, segment) in segments.iter().enumerate() {
+            let Some(negation) = segment.negation else {
+                self.read_wanted(segment, segments.get(at + 1).is_some());
+                continue;
+            };
+            if is_one_of(&negation.folded, "except ausser sauf excepto salvo besides") {
+                self.read_exception(&segment.terms);
+            } else if is_one_of(&negation.folded, "without ohne sans sin sem senza") && at > 0 && !is_message {
+                self.read_without(&segment.terms);
+            } else {
+                let before = segments[..at].last().map_or(&[][..], |it| &it.terms);
+                self.read_forbidden(segment, before, is_message, false);
+            }
+        }
+    }
+
+    /// Reads what is wanted, for "use pnpm, not npm", and the place where a rule holds.
+    fn read_wanted(&mut self, segment: &RawSegment<'_, '_>, is_compared: bool) {
+        for (at, term) in segment.terms.iter().enumerate() {
+            if term.is(WordClasses::INSIDE.or(WordClasses::WITHIN)) && !term.is_code
+                && let Some((place, _)) = read_place(&segment.terms[at + 1..])
+                && (is_compared || at == 0)
+            {
+                self.place.paths.extend(place.paths);
+                self.place.endings.extend(place.endings);
+                self.place.tests |= place.tests;
+            }
+        }
+        self.read_only(&segment.terms);
+        let mode = SegmentMode { is_compared, is_passive: false };
+        let read = RuleSegment::read(&segment.terms, mode);
+        for object in read.objects {
+            match object {
+                RuleObject::Command(words, _) => {
+                    self.wanted.get_or_insert(words);
+                }
+                RuleObject::Name(name) => {
+                    self.wanted_name.get_or_insert(name);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads "only touch files in packages/ui".
+    fn read_only(&mut self, terms: &[RuleTerm<'_>]) {
+        let read = RuleSegment::read(terms, SegmentMode::default());
+        let is_only = terms.iter().any(|it| it.is(WordClasses::ONLY) && it.ends == ClauseEnd::Nothing);
+        let works = read.has(RuleVerb::Alter) || read.has(RuleVerb::Create);
+        let paths = read.objects.into_iter().filter_map(|it| match it {
+            RuleObject::Path(path) => Some(path),
+            _ => None,
+        });
+        let except: Vec<PathPattern> = paths.chain(read.place.paths).collect();
+        let is_sure = terms.iter().all(|it| it.verb() != Some(RuleVerb::Read));
+        if is_only && works && is_sure && !except.is_empty() {
+            self.acts.push(ForbiddenAct::Change(PathSet { of: Vec::new(), except }));
+        }
+    }
+
+    fn read_exception(&mut self, terms: &[RuleTerm<'_>]) {
+        let paths: Vec<PathPattern> = terms.iter().filter_map(RuleTerm::path).collect();
+        self.is_narrowed |= paths.is_empty();
+        self.except.extend(paths);
+    }
+
+    /// Reads "… without --locked" behind a forbidden command.
+    fn read_without(&mut self, terms: &[RuleTerm<'_>]) {
+        let flags = RuleSegment::read(terms, SegmentMode::default()).objects;
+        let flag = flags.into_iter().find_map(|it| match it {
+            RuleObject::Flags(flags) => flags.into_iter().next(),
+            _ => None,
+        });
+        match (self.acts.last_mut(), flag) {
+            (Some(ForbiddenAct::Run(pattern)), Some(flag)) => pattern.without = Some(flag),
+            _ => self.is_narrowed = true,
+        }
+    }
+
+    /// Reads a forbidden segment. If it names nothing, what it forbids stands before it.
+    fn read_forbidden(
+        &mut self,
+        segment: &RawSegment<'_, '_>,
+        before: &[RuleTerm<'_>],
+        is_message: bool,
+        is_rest: bool,
+    ) {
+        let terms = &segment.terms;
+        if !is_rest && releases(segment) {
+            return;
+        }
+        let is_compared = is_rest || terms.iter().filter(|it| !it.is_joint()).count() <= 2;
+        let mode = SegmentMode { is_compared, is_passive: false };
+        let mut read = RuleSegment::read(terms, mode);
+        let mut all = terms.clone();
+        if read.has_only_verbs(terms) && !before.is_empty() && !names_act(terms) {
+            all = before.iter().chain(terms).cloned().collect();
+            read = RuleSegment::read(&all, SegmentMode { is_compared: false, is_passive: true });
+        }
+        read.verbs.extend(segment.verb);
+        if is_rest && let Some(RuleObject::Command(..)) = read.objects.first() {
+            read.verbs.clear();
+        }
+        if is_message {
+            return self.acts.extend(forbidden_messages(&all));
+        }
+        if !read.is_clear {
+            return;
+        }
+        let acts = self.forbidden_acts(&all, &read);
+        if !acts.is_empty() {
+            self.place.paths.extend(read.place.paths);
+            self.place.endings.extend(read.place.endings);
+            self.place.tests |= read.place.tests;
+        }
+        self.acts.extend(acts);
+    }
+
+    /// Finds what a segment forbids.
+    fn forbidden_acts(&self, terms: &[RuleTerm<'_>], read: &RuleSegment) -> Vec<ForbiddenAct> {
+        if let Some(acts) = git_acts(terms, read) {
+            return acts;
+        }
+        let is_about_packages = terms.iter().any(|it| it.means("dependency package library"));
+        let adds = read.has(RuleVerb::Install) || (read.has(RuleVerb::Create) && is_about_packages);
+        if adds && is_about_packages && read.objects.is_empty() {
+            return vec![ForbiddenAct::Install(None)];
+        }
+        let mut acts: Vec<ForbiddenAct> = Vec::new();
+        let mut paths = Vec::new();
+        for object in &read.objects {
+            match object {
+                RuleObject::Path(path) => paths.push(path.clone()),
+                RuleObject::Command(words, is_program) => {
+                    let is_run = read.verbs.iter().all(|it| *it == RuleVerb::Use) || words.len() > 1;
+                    if is_run {
+                        acts.extend(CommandPattern::of_words(words).map(ForbiddenAct::Run));
+                    }
+                    if words.len() == 1 && (!is_program || adds) {
+                        acts.extend(package_acts(&words[0]));
+                    }
+                }
+                RuleObject::Name(name) if adds || self.is_library(read) => acts.extend(package_acts(name)),
+                RuleObject::Name(name) if read.verbs.is_empty() && self.wanted.is_some() => {
+                    acts.extend(CommandPattern::of_words(std::slice::from_ref(name)).map(ForbiddenAct::Run));
+                }
+                RuleObject::Name(_) => {}
+                RuleObject::Flags(flags) => acts.push(ForbiddenAct::Run(CommandPattern {
+                    flags: flags.clone(),
+                    ..self.context_of_flags(&acts)
+                })),
+                RuleObject::Text(text) if !read.has(RuleVerb::Commit) => {
+                    acts.extend(TextPattern::new(text).map(ForbiddenAct::Write));
+                }
+                RuleObject::Text(_) => {}
+            }
+        }
+        if acts.is_empty() {
+            acts.extend(path_act(terms, read, paths));
+        }
+        acts
+    }
+
+    /// True if the wanted thing is a library, so that the forbidden one is.
+    fn is_library(&self, read: &RuleSegment) -> bool {
+        let names = self.wanted.iter().flatten().take(1).chain(&self.wanted_name);
+        let is_library = |it: &String| {
+            !is_known_program(it) && FAMILIES.iter().any(|family| family.has_value(it))
+        };
+        read.verbs.iter().all(|it| *it == RuleVerb::Use) && names.into_iter().any(is_library)
+    }
+
+    /// Program to which options belong that are named behind it.
+    fn context_of_flags(&self, acts: &[ForbiddenAct]) -> CommandPattern {
+        match acts.last() {
+            Some(ForbiddenAct::Run(pattern)) => CommandPattern {
+                flags: Vec::new(),
+                words: pattern.words.clone(),
+                program: pattern.program.clone(),
+                ..CommandPattern::default()
+            },
+            _ => CommandPattern::default(),
+        }
+    }
+
+    /// Reads "always pass --locked to cargo build", "go test always with -race".
+    fn read_wanted_flags(&mut self, clause: &[RuleTerm<'_>], segments: &[RawSegment<'_, '_>]) {
+        let is_always = clause.iter().any(|it| it.means("always") || it.is(WordClasses::ONLY));
+        if !is_always || segments.iter().any(|it| it.negation.is_some()) {
+            return;
+        }
+        let plain: Vec<RuleTerm<'_>> =
+            clause.iter().filter(|it| !(it.is(WordClasses::ONLY) || it.means("always ever"))).cloned().collect();
+        let read = RuleSegment::read(&plain, SegmentMode { is_compared: true, is_passive: false });
+        let mut command: Option<Vec<String>> = None;
+        let mut flag: Option<String> = None;
+        for object in read.objects {
+            match object {
+                RuleObject::Command(words, _) => match &command {
+                    Some(first) if words.starts_with(first) => {
+                        flag = flag.or_else(|| words.get(first.len()).cloned());
+                    }
+                    _ => {
+                        let (flags, words): (Vec<String>, Vec<String>) =
+                            words.into_iter().partition(|it| it.starts_with('-'));
+                        flag = flag.or_else(|| flags.into_iter().next());
+                        command.get_or_insert(words);
+                    }
+                },
+                RuleObject::Flags(flags) => flag = flag.or_else(|| flags.into_iter().next()),
+                _ => {}
+            }
+        }
+        if let (Some(words), Some(flag)) = (command, flag)
+            && let Some(pattern) = CommandPattern::of_words(&words)
+        {
+            let pattern = CommandPattern { without: Some(flag), ..pattern };
+            self.wanted = None;
+            self.acts.push(ForbiddenAct::Run(pattern));
+        }
+    }
+
+    /// Reads "run the tests with `make test`": other commands for that purpose are forbidden, as far as
+    /// they cannot be meant.
+    fn read_purpose(&mut self, clause: &[RuleTerm<'_>], segments: &[RawSegment<'_, '_>]) {
+        let Some(first) = segments.first().filter(|it| it.negation.is_none()) else { return };
+        let read = RuleSegment::read(&first.terms, SegmentMode::default());
+        let Some(RuleObject::Command(wanted, true)) = read.objects.first() else { return };
+        let is_link = |it: &RuleTerm<'_>| it.is(WordClasses::VALUE_BEFORE) || it.folded == "through";
+        let Some(at) = clause.iter().position(|it| !it.is_code && it.means("test format linter build")) else {
+            return;
+        };
+        let is_named = |it: &RuleTerm<'_>| it.text == wanted[0] || (it.is_code && it.text.starts_with(&wanted[0]));
+        let Some(command) = clause.iter().position(is_named) else { return };
+        let (from, to) = (at.min(command), at.max(command));
+        // "tests with make", "use make for tests"; the purpose is not a part of the command.
+        let is_part = !clause[command].is_code && (command..command + wanted.len()).contains(&at);
+        let is_linked = at < command && clause[from..to].iter().any(is_link)
+            || at > command && clause[to - 1].is(WordClasses::STOP) && clause[..from].iter().any(is_link);
+        let language = at.checked_sub(1).map(|it| &clause[it]).filter(|it| !it.is_code);
+        let is_narrow = language.is_some_and(|it| {
+            endings_of(&it.folded).is_none() && !it.is(WordClasses::STOP) && it.verb().is_none() && !it.is_joint()
+        });
+        if is_part || !is_linked || is_narrow {
+            return;
+        }
+        let purpose = ["test", "format", "linter", "build"].into_iter().find(|it| clause[at].means(it));
+        let purpose = purpose.unwrap_or_default().trim_end_matches("er");
+        let language = language.map_or("", |it| it.folded.as_str());
+        self.acts.extend(alternatives(purpose, language, wanted));
+        self.wanted.get_or_insert_with(|| wanted.clone());
+    }
+
+    /// Makes the check, without what the wanted command itself would break.
+    fn finish(mut self) -> Option<RuleCheck> {
+        if self.is_narrowed {
+            return None;
+        }
+        for act in &mut self.acts {
+            if let ForbiddenAct::Change(paths) | ForbiddenAct::Create(paths) | ForbiddenAct::Stage(paths) = act {
+                paths.except.extend(self.except.iter().cloned());
+            }
+        }
+        let has_paths = |it: &ForbiddenAct| matches!(it, ForbiddenAct::Change(_) | ForbiddenAct::Stage(_));
+        if !self.except.is_empty() && !self.acts.iter().any(has_paths) {
+            return None;
+        }
+        if let Some(wanted) = self.wanted.clone() {
+            self.acts = self.acts.into_iter().filter_map(|act| spare(act, &wanted)).collect();
+        }
+        let mut forbidden: Vec<ForbiddenAct> = Vec::new();
+        for act in self.acts {
+            if !forbidden.contains(&act) {
+                forbidden.push(act);
+            }
+        }
+        let instead = self.wanted.map(|words| words.join(" ")).or(self.wanted_name);
+        let is_rule = !forbidden.is_empty();
+        is_rule.then_some(RuleCheck { version: CHECK_VERSION, forbidden, place: self.place, instead })
+    }
+}
+
+/// Returns an act without what is wanted; `None` if nothing is left of it.
+fn spare(act: ForbiddenAct, wanted: &[String]) -> Option<ForbiddenAct> {
+    let ForbiddenAct::Run(mut pattern) = act else { return Some(act) };
+    let line = crate::memory::shell::RunCommand { words: wanted.to_vec(), ..Default::default() };
+    if pattern.find_in(&line).is_none() {
+        return Some(ForbiddenAct::Run(pattern));
+    }
+    if line.program() == pattern.program {
+        return None;
+    }
+    pattern.but = Some(line.program().to_owned());
+    Some(ForbiddenAct::Run(pattern))
+}
+
+/// Splits a clause where something begins to be forbidden.
+fn split_segments<'a, 't>(clause: &'a [RuleTerm<'t>]) -> Vec<RawSegment<'a, 't>> {
+    let new = |negation, verb| RawSegment { negation, terms: Vec::new(), verb };
+    let mut segments = vec![new(None, None)];
+    let mut at = 0;
+    while at < clause.len() {
+        if let Some((count, verb)) = negation_at(clause, at) {
+            segments.push(new(Some(&clause[at]), verb));
+            at += count;
+        } else {
+            let last = segments.len() - 1;
+            segments[last].terms.push(clause[at].clone());
+            at += 1;
+        }
+    }
+    if segments[0].terms.is_empty() && segments.len() > 1 {
+        segments.remove(0);
+    }
+    segments
+}
+
+/// Returns the number of terms of a negation at a place, and the verb that is in it.
+fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<RuleVerb>)> {
+    let term = &clause[at];
+    if term.is_code {
+        return None;
+    }
+    let words: Vec<&str> = clause[at..].iter().map(|it| it.folded.as_str()).collect();
+    match words[..] {
+        ["hands", "off", ..] => return Some((2, Some(RuleVerb::Alter))),
+        ["stay" | "keep", "out" | "away" | "off", "of" | "from", ..] => {
+            return Some((3, Some(RuleVerb::Alter)));
+        }
+        ["stay" | "keep", "out" | "away" | "off", ..] => return Some((2, Some(RuleVerb::Alter))),
+        ["leave", .., "alone"] => return Some((1, Some(RuleVerb::Alter))),
+        ["off", "limits", ..] => return Some((2, Some(RuleVerb::Alter))),
+        // "No, use pnpm" answers; French "ne … jamais" is one negation.
+        ["no" | "nein" | "non", ..] if term.ends != ClauseEnd::Nothing => return None,
+        ["ne", ..] if clause[at + 1..].iter().any(|it| it.negates) => return None,
+        _ => {}
+    }
+    if let Some(count) = lexicon::CONTRAST.matched_start(&words) {
+        return Some((count, None));
+    }
+    // "The tests never stop": only an order to stop forbids.
+    let is_order = |it: &RuleTerm<'_>| at == 0 && it.is(WordClasses::END_VERB);
+    let is_nothing = is_one_of(&term.folded, "nothing nichts rien nada niente")
+        && !clause.iter().any(|it| it.negates);
+    let is_forbidden = term.means("forbid") || term.folded == "banned";
+    let negates = term.negates && !(term.is(WordClasses::END_VERB) && at > 0);
+    (negates || is_order(term) || is_nothing || is_forbidden).then_some((1, None))
+}
+
+/// True if a negation does not forbid: "you don't need npm", "not only npm", "doesn't", "not never".
+fn releases(segment: &RawSegment<'_, '_>) -> bool {
+    const OTHERS: &str = "doesnt didnt wasnt werent hasnt havent wont couldnt wouldnt";
+    const NEEDS: &str = "need needs have has had want wants care mind like only just forget brauchst \
+        brauchen musst mussen muss nur solo seulement worry bother hesitate";
+    let negation = segment.negation.map_or("", |it| it.folded.as_str());
+    let first = segment.terms.first().map_or("", |it| it.folded.as_str());
+    is_one_of(negation, OTHERS) || is_one_of(first, NEEDS)
+}
+
+/// True if words name an act of their own, without an object.
+fn names_act(terms: &[RuleTerm<'_>]) -> bool {
+    let is_package = terms.iter().any(|it| it.means("dependency package library"));
+    let is_act = |it: &RuleTerm<'_>| {
+        matches!(it.verb(), Some(RuleVerb::Push | RuleVerb::Commit)) && it.ends >= ClauseEnd::Nothing
+    };
+    is_package || terms.first().is_some_and(is_act)
+}
+
+/// True if a clause only goes on with the list of the clause before it.
+fn is_list_rest(clause: &[RuleTerm<'_>], is_first: bool) -> bool {
+    let is_thing = |it: &RuleTerm<'_>| {
+        it.is_code || it.is_flag() || it.is_joint() || it.path().is_some() || is_known_program(&it.folded)
+    };
+    let is_list = clause.iter().any(|it| it.is_joint()) && !clause.iter().any(|it| it.verb().is_some());
+    let is_example = is_first && clause.iter().all(|it| it.is_code);
+    (is_list && clause.iter().all(is_thing)) || is_example
+}
+
+/// True if a sentence is about messages of commits.
+fn speaks_of_messages(sentence: &[RuleTerm<'_>]) -> bool {
+    let has = |english: &str| sentence.iter().any(|it| !it.is_code && it.means(english));
+    let is_trailer = |it: &RuleTerm<'_>| {
+        let name = it.text.to_ascii_lowercase();
+        name.starts_with("co-author") || name.starts_with("coauthor")
+    };
+    let in_commits = sentence.windows(2).any(|pair| {
+        is_one_of(&pair[0].folded, "in to into") && is_one_of(&pair[1].folded, "commits commit")
+    });
+    (has("commit") && has("message")) || sentence.iter().any(is_trailer) || in_commits
+}
+
+/// Finds texts that must not be in commit messages.
+fn forbidden_messages(terms: &[RuleTerm<'_>]) -> Vec<ForbiddenAct> {
+    let mut acts = Vec::new();
+    for term in terms {
+        let name = term.text.to_lowercase();
+        let is_name = term.text.starts_with(|c: char| c.is_uppercase()) && term.text.len() > 3;
+        if name.starts_with("emoji") {
+            acts.push(ForbiddenAct::EmojiMessage);
+        } else if name.starts_with("co-author") || name.starts_with("coauthor") {
+            acts.push(ForbiddenAct::Message("co-authored-by".to_owned()));
+        } else if term.is_code || (is_name && term.is_unknown()) {
+            acts.push(ForbiddenAct::Message(name));
+        }
+    }
+    acts
+}
+
+/// What is forbidden in git that no object names: pushes, amends, force pushes.
+fn git_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec<ForbiddenAct>> {
+    let run = |words: &str| {
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        CommandPattern::of_words(&words).map(ForbiddenAct::Run)
+    };
+    let has = |english: &str| terms.iter().any(|it| !it.is_code && it.means(english));
+    let is_push_command = |it: &RuleObject| matches!(it, RuleObject::Command(words, _) if words.iter().any(|it| it == "push"));
+    let pushes = read.has(RuleVerb::Push)
+        || has("force-push force-pushes force-pushing")
+        || read.objects.iter().any(is_push_command);
+    let flags: Vec<&String> = read.objects.iter().flat_map(|it| match it {
+        RuleObject::Flags(flags) => flags.as_slice(),
+        _ => &[],
+    }).collect();
+    if pushes && !has("pull request") {
+        let branches = branches_in(terms);
+        let acts: Vec<ForbiddenAct> = branches.iter().map(|it| ForbiddenAct::Push(it.clone())).collect();
+        let is_force = has("force forced force-push force-pushes force-pushing");
+        if !acts.is_empty() && !is_force {
+            return Some(acts);
+        }
+        if is_force && acts.is_empty() {
+            return Some(["git push --force", "git push --force-with-lease"].iter().filter_map(|it| run(it)).collect());
+        }
+        if is_force {
+            let of_branch = |flag: &str| {
+                branches.iter().filter_map(|it| run(&format!("git push {it} {flag}"))).collect::<Vec<_>>()
+            };
+            return Some([of_branch("--force"), of_branch("--force-with-lease")].concat());
+        }
+        if !flags.is_empty() {
+            return Some(flags.iter().filter_map(|it| run(&format!("git push {it}"))).collect());
+        }
+        let is_bare = read.objects.is_empty() && is_bare_act(terms, RuleVerb::Push);
+        return is_bare.then(|| run("git push").into_iter().collect());
+    }
+    if has("amend amends amending amended") {
+        return Some(run("git commit --amend").into_iter().collect());
+    }
+    if has("pull-request pull-requests pr prs") && has("open create") {
+        return Some(run("gh pr create").into_iter().collect());
+    }
+    let commits = read.has(RuleVerb::Commit) && read.objects.is_empty();
+    (commits && is_bare_act(terms, RuleVerb::Commit)).then(|| run("git commit").into_iter().collect())
+}
+
+/// True if words say nothing but an act: "never push", "don't commit yourself".
+fn is_bare_act(terms: &[RuleTerm<'_>], verb: RuleVerb) -> bool {
+    let mut others = terms.iter().filter(|it| it.verb() != Some(verb));
+    others.all(|it| is_one_of(&it.folded, "ever you yourself please bitte manually directly anything to") || it.is_joint())
+}
+
+/// Branches that a segment names.
+fn branches_in(terms: &[RuleTerm<'_>]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, term) in terms.iter().enumerate() {
+        let before = terms[..at].iter().rev().find(|it| !it.is(WordClasses::DETERMINER));
+        let is_target = before.is_some_and(|it| it.is(WordClasses::TARGET) || it.folded == "onto");
+        let beside = terms.get(at + 1).is_some_and(|it| it.means("branch"));
+        let is_name = term.text.chars().all(|c| c.is_ascii_alphanumeric() || "-_/.".contains(c));
+        let is_remote = is_one_of(term.text, "origin upstream remote the");
+        let is_branch = is_one_of(&term.folded, BRANCHES) && !beside_noun(terms, at)
+            || (is_name && !is_remote && is_target && (beside || term.is_code));
+        if is_branch {
+            found.push(term.text.to_owned());
+        }
+    }
+    found
+}
+
+/// True if a name that may be a branch says of what kind the next word is: "release notes".
+fn beside_noun(terms: &[RuleTerm<'_>], at: usize) -> bool {
+    let next = terms.get(at + 1).filter(|_| terms[at].ends == ClauseEnd::Nothing);
+    next.is_some_and(|it| {
+        !it.is_unspaced() && !it.means("branch") && !it.is_joint() && !it.is_flag()
+            && !it.is(WordClasses::STOP.or(WordClasses::POLITE).or(WordClasses::PREPOSITION))
+    })
+}
+
+/// What must not be done with files.
+fn path_act(terms: &[RuleTerm<'_>], read: &RuleSegment, mut paths: Vec<PathPattern>) -> Option<ForbiddenAct> {
+    let is_new = terms.iter().any(|it| is_one_of(&it.folded, "new neue neuen nouveau nouveaux nuevo nuevos"));
+    let creates = read.has(RuleVerb::Create) || is_new;
+    if paths.is_empty() && creates && terms.iter().any(|it| it.is(WordClasses::FILE)) {
+        paths.clone_from(&read.place.paths);
+    }
+    if paths.is_empty() {
+        return None;
+    }
+    let of = PathSet { of: paths, except: Vec::new() };
+    match () {
+        () if read.has(RuleVerb::Alter) => Some(ForbiddenAct::Change(of)),
+        () if read.has(RuleVerb::Commit) => Some(ForbiddenAct::Stage(of)),
+        () if read.has(RuleVerb::Read) => Some(ForbiddenAct::Read(of)),
+        () if is_new || terms.iter().any(|it| it.means("create generate add")) => Some(ForbiddenAct::Create(of)),
+        () if creates => Some(ForbiddenAct::Change(of)),
+        () => None,
+    }
+}
+
+/// A package that must not be added or used.
+fn package_acts(name: &str) -> [ForbiddenAct; 2] {
+    [ForbiddenAct::Install(Some(name.to_owned())), ForbiddenAct::Import(name.to_owned())]
+}
+
+/// Commands that serve a purpose, in the languages of the wanted command or of the words.
+fn alternatives(purpose: &str, language: &str, wanted: &[String]) -> Vec<ForbiddenAct> {
+    let named = match endings_of(language).and_then(|it| it.split(' ').next()) {
+        Some("py") => "python",
+        Some("ts" | "js" | "tsx" | "jsx") => "javascript",
+        Some("rs") => "rust",
+        Some(_) => language,
+        None => "",
+    };
+    let is_own = |list: &str| list.split(' ').any(|it| it.split('/').next() == Some(&wanted[0]));
+    let lists: Vec<(&str, &str)> = programs_for_purpose(purpose).collect();
+    let own: Vec<&str> = lists.iter().filter(|it| is_own(it.1)).map(|it| it.0).collect();
+    let is_meant = |of: &str| (named.is_empty() || of == named) && (own.is_empty() || own.contains(&of));
+    let commands = lists.into_iter().filter(|it| is_meant(it.0)).flat_map(|it| it.1.split(' '));
+    let words = commands.map(|it| it.split('/').map(str::to_owned).collect::<Vec<_>>());
+    // What the wanted command is a case of, or what is a case of it, is not another one.
+    let others = words.filter(|it| !wanted.starts_with(it) && !it.starts_with(wanted));
+    let mut acts: Vec<ForbiddenAct> =
+        others.filter_map(|it| CommandPattern::of_words(&it)).map(ForbiddenAct::Run).collect();
+    acts.sort_by_key(ToString::to_string);
+    acts
+}

@@ -1,0 +1,373 @@
+//! Segments: the parts of a rule that each ask for something or forbid it, read as verbs and objects.
+//!
+//! ```text
+//! use pnpm, never npm in web/    asks: use, pnpm | forbids: npm, place: web/
+//! vendor/ is never edited        forbids: vendor/, edit
+//! ```
+
+use super::path::{CheckPlace, PathPattern};
+use super::terms::RuleTerm;
+use crate::memory::lang::families::FAMILIES;
+use crate::memory::lang::file_kinds::{ending_of_kind, endings_of, is_file_ending};
+use crate::memory::lang::is_one_of;
+use crate::memory::lang::lexicon::WordClasses;
+use crate::memory::lang::token::ClauseEnd;
+use crate::memory::shell::{is_known_program, split_commands};
+
+/// What somebody does with the objects of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RuleVerb {
+    Use,
+    Alter,
+    Create,
+    Commit,
+    Push,
+    Install,
+    Read,
+    /// Leaving, putting or mentioning a text somewhere.
+    Put,
+}
+
+/// A thing that a segment names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum RuleObject {
+    /// Words of a command, and true if its program is in the table of programs.
+    Command(Vec<String>, bool),
+    Flags(Vec<String>),
+    Path(PathPattern),
+    /// Code, or a name from code.
+    Text(String),
+    /// A word that no list has: perhaps a package.
+    Name(String),
+}
+
+/// A part of a clause that asks for something or forbids it.
+#[derive(Debug, Default)]
+pub(super) struct RuleSegment {
+    pub(super) verbs: Vec<RuleVerb>,
+    pub(super) objects: Vec<RuleObject>,
+    pub(super) place: CheckPlace,
+    /// True if every word was understood, as far as it may narrow or change what is said.
+    pub(super) is_clear: bool,
+}
+
+/// How a segment is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct SegmentMode {
+    /// True if it is compared with another thing, so that an ordinary word may be a program's name.
+    pub(super) is_compared: bool,
+    /// True if its verb stands behind the object: "npm is not used".
+    pub(super) is_passive: bool,
+}
+
+/// Words that say nothing about what is meant.
+const SMALL: WordClasses = WordClasses::STOP
+    .or(WordClasses::BETWEEN)
+    .or(WordClasses::ALL)
+    .or(WordClasses::QUANTIFIER)
+    .or(WordClasses::POLITE)
+    .or(WordClasses::DETERMINER)
+    .or(WordClasses::LEAD)
+    .or(WordClasses::FILE)
+    .or(WordClasses::FOLDER)
+    .or(WordClasses::PROJECT)
+    .or(WordClasses::MINE);
+/// Words of the same kind that are in no class.
+const MANNER: &str = "new plain bare raw direct directly manually manual hand machine box laptop computer \
+    yourself code package packages calls usage statements comments comment line lines tags manuell direkt \
+    directement directamente neue neuen nouveau nouveaux nuevos any existing at all anymore imports";
+/// Words that join the things of a list.
+const JOINTS: &str = "and or nor plus und oder et ou y o e ni";
+
+impl RuleTerm<'_> {
+    pub(super) fn verb(&self) -> Option<RuleVerb> {
+        if self.is_code || self.is_flag() {
+            return None;
+        }
+        let verbs = [
+            (RuleVerb::Commit, "commit stage"),
+            (RuleVerb::Push, "push"),
+            (RuleVerb::Install, "install"),
+            (RuleVerb::Alter, "change rename move delete update"),
+            (RuleVerb::Create, "create write add generate"),
+            (RuleVerb::Read, "read"),
+            (RuleVerb::Use, "use run start call calling calls invoke launch rely using lance lancez utilise"),
+            (RuleVerb::Put, "put leave leaving include mention keep"),
+        ];
+        if self.is(WordClasses::ALTER) || (self.is_unspaced() && self.means("editor")) {
+            return Some(RuleVerb::Alter);
+        }
+        verbs.iter().find(|(_, words)| self.means(words)).map(|(verb, _)| *verb)
+    }
+
+    fn is_small(&self) -> bool {
+        self.is(SMALL) || self.is_unspaced() || is_one_of(&self.folded, MANNER) || self.is_joint()
+    }
+
+    pub(super) fn is_joint(&self) -> bool {
+        !self.is_code && is_one_of(&self.folded, JOINTS)
+    }
+
+    fn is_preposition(&self) -> bool {
+        !self.is_code
+            && self.is(WordClasses::PREPOSITION
+                .or(WordClasses::INSIDE)
+                .or(WordClasses::WITHIN)
+                .or(WordClasses::SUBJECT_BEFORE))
+    }
+
+    /// Path or glob that it is, if it looks like one.
+    pub(super) fn path(&self) -> Option<PathPattern> {
+        let text = self.text.strip_prefix('@').unwrap_or(self.text);
+        let is_name = |c: char| c.is_alphanumeric() || "-_./*~@+[]{},".contains(c);
+        let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let ending = last.rsplit_once('.').map(|(_, ending)| ending);
+        let is_dotted = text.starts_with('.') && text.len() > 2 && text[1..].starts_with(char::is_alphabetic);
+        let parts_are_words = || {
+            let mut parts = text.split('/').filter(|it| !it.is_empty());
+            text.split('/').count() == 2 && !text.ends_with('/')
+                && parts.all(|it| is_known_program(it) || endings_of(it).is_some())
+        };
+        let looks = (text.contains('/') && !parts_are_words())
+            || is_dotted
+            || ending.is_some_and(is_file_ending)
+            || matches!(text, "Makefile" | "Dockerfile");
+        let is_plain = text.chars().all(is_name) && text.contains(char::is_alphabetic);
+        (looks && is_plain && !text.starts_with('-')).then(|| PathPattern::new(text)).flatten()
+    }
+}
+
+impl RuleSegment {
+    /// Reads a segment.
+    pub(super) fn read(terms: &[RuleTerm<'_>], mode: SegmentMode) -> Self {
+        let mut reader = SegmentReader {
+            terms,
+            mode,
+            at: 0,
+            segment: Self { is_clear: true, ..Self::default() },
+        };
+        reader.segment.verbs = terms.iter().filter_map(RuleTerm::verb).collect();
+        while reader.at < terms.len() {
+            reader.step();
+        }
+        reader.segment
+    }
+
+    pub(super) fn has(&self, verb: RuleVerb) -> bool {
+        self.verbs.contains(&verb)
+    }
+
+    /// True if it names nothing and says only what is done, or that it may be done.
+    pub(super) fn has_only_verbs(&self, terms: &[RuleTerm<'_>]) -> bool {
+        let is_said = |it: &RuleTerm<'_>| {
+            it.is_small() || it.verb().is_some() || it.means("allow forbid") || it.is_preposition()
+        };
+        self.objects.is_empty() && terms.iter().all(is_said)
+    }
+}
+
+struct SegmentReader<'a, 't> {
+    terms: &'a [RuleTerm<'t>],
+    mode: SegmentMode,
+    at: usize,
+    segment: RuleSegment,
+}
+
+impl<'t> SegmentReader<'_, 't> {
+    fn step(&mut self) {
+        let terms = self.terms;
+        let term = &terms[self.at];
+        self.at += 1;
+        let works_on_files = [RuleVerb::Alter, RuleVerb::Commit, RuleVerb::Read, RuleVerb::Create];
+        let wants_path = self.segment.verbs.iter().any(|it| works_on_files.contains(it));
+        if term.is_flag() {
+            let mut flag = term.text.to_owned();
+            if let Some(value) = terms.get(self.at).filter(|it| it.text.starts_with(|c: char| c.is_ascii_digit())) {
+                flag = format!("{flag}={}", value.text);
+                self.at += 1;
+            }
+            match self.segment.objects.last_mut() {
+                Some(RuleObject::Command(words, _)) if self.at > 1 && terms[self.at - 2].ends == ClauseEnd::Nothing => words.push(flag),
+                Some(RuleObject::Flags(flags)) => flags.push(flag),
+                _ => self.segment.objects.push(RuleObject::Flags(vec![flag])),
+            }
+        } else if term.is_code {
+            let object = code_object(term, wants_path);
+            self.segment.objects.push(object);
+        } else if self.is_program(term) {
+            self.read_command(term);
+        } else if wants_path && let Some(path) = self.named_path(term) {
+            self.segment.objects.push(RuleObject::Path(path));
+        } else if term.is_preposition() {
+            self.read_preposition(term, wants_path);
+        } else if let Some(text) = text_name(term).filter(|_| !wants_path || term.text.contains('(')) {
+            self.segment.objects.push(RuleObject::Text(text));
+        } else if term.is_unknown() && (self.mode.is_compared || self.segment.has(RuleVerb::Install) || self.segment.has(RuleVerb::Create)) && is_package_name(term.text) {
+            self.segment.objects.push(RuleObject::Name(term.text.to_owned()));
+        } else if !self.is_harmless(term) && self.segment.objects.is_empty() {
+            self.segment.is_clear = false;
+        }
+    }
+
+    fn is_harmless(&self, term: &RuleTerm<'_>) -> bool {
+        term.is_small() || term.verb().is_some() || term.means("always never allow forbid dependency library message format linter test build branch commit")
+    }
+
+    /// True if a term names a program here. An ordinary word does only where it is compared, used, or
+    /// has an option or a sub-command behind it.
+    fn is_program(&self, term: &RuleTerm<'_>) -> bool {
+        let is_value = FAMILIES.iter().any(|it| it.has_value(&term.folded));
+        if term.text != term.folded && !is_value || !(is_known_program(&term.folded) || is_value) {
+            return false;
+        }
+        let is_ordinary = !is_value
+            && !term.is_unknown()
+            && !is_one_of(&term.folded, "npm pip node docker git");
+        let next = self.terms.get(self.at).filter(|_| term.ends == ClauseEnd::Nothing);
+        let is_used = self.terms[..self.at - 1].iter().any(|it| it.verb() == Some(RuleVerb::Use));
+        let is_alone = next.is_none_or(|it| it.is_joint() || it.is(WordClasses::POLITE));
+        let has_flag = next.is_some_and(RuleTerm::is_flag);
+        let has_sub = || term.folded == "go" && next.is_some_and(|it| is_one_of(it.text, "build test get run vet mod install generate"));
+        !is_ordinary || ((self.mode.is_compared || is_used) && is_alone) || has_flag || has_sub()
+    }
+
+    /// Reads a program with its sub-command: the words up to the end of the segment or to a small word.
+    fn read_command(&mut self, term: &RuleTerm<'t>) {
+        let mut words = vec![term.folded.clone()];
+        let is_value = !is_known_program(&term.folded);
+        let mut last = term;
+        while last.ends == ClauseEnd::Nothing && words.len() <= 3
+            && let Some(next) = self.terms.get(self.at)
+        {
+            let is_sub = !next.is_code && !next.is_flag() && !next.is_joint()
+                && next.text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-:".contains(c))
+                && !next.is(WordClasses::POLITE.or(WordClasses::FOLDER).or(WordClasses::FILE).or(WordClasses::POINTS_BACK))
+                && !next.is_preposition()
+                && !is_one_of(&next.folded, MANNER)
+                && !(self.mode.is_passive && (next.verb().is_some() || next.is(SMALL)))
+                && !(next.is(SMALL) && next.verb().is_none() && !next.means("start stop add get"));
+            if !is_sub {
+                break;
+            }
+            words.push(next.text.to_owned());
+            last = next;
+            self.at += 1;
+        }
+        // More words than a command has are a sentence.
+        self.segment.is_clear &= words.len() <= 3;
+        self.segment.objects.push(RuleObject::Command(words, !is_value));
+    }
+
+    /// Path that a term names, or kind of files: `*.md`, ".js files", "markdown files".
+    fn named_path(&self, term: &RuleTerm<'_>) -> Option<PathPattern> {
+        let next = self.terms.get(self.at);
+        let before = self.at.checked_sub(2).map(|at| &self.terms[at]);
+        let is_file = |it: Option<&RuleTerm<'_>>| it.is_some_and(|it| it.is(WordClasses::FILE));
+        let near_file = is_file(next) || is_file(before);
+        let ending = term.text.strip_prefix('.').filter(|it| is_file_ending(it));
+        if near_file && let Some(ending) = ending.or_else(|| ending_of_kind(&term.folded)) {
+            return PathPattern::new(&format!("*.{ending}"));
+        }
+        term.path()
+    }
+
+    /// Reads a preposition: a place, a path of files that are worked on, or words that narrow what is
+    /// said and are not understood.
+    fn read_preposition(&mut self, term: &RuleTerm<'_>, wants_path: bool) {
+        let creates = self.segment.has(RuleVerb::Create) || self.segment.verbs.is_empty();
+        if wants_path && !creates {
+            return;
+        }
+        if term.is(WordClasses::INSIDE.or(WordClasses::WITHIN))
+            && let Some((place, count)) = read_place(&self.terms[self.at..])
+        {
+            self.segment.place.paths.extend(place.paths);
+            self.segment.place.endings.extend(place.endings);
+            self.segment.place.tests |= place.tests;
+            self.at += count;
+            return;
+        }
+        if matches!(&*term.folded, "with" | "mit" | "avec" | "con")
+            && self.terms.get(self.at).is_some_and(RuleTerm::is_flag)
+        {
+            return;
+        }
+        let is_harmless = self.terms[self.at..].iter().all(RuleTerm::is_small);
+        let is_target = self.segment.has(RuleVerb::Push) || self.segment.has(RuleVerb::Commit);
+        self.segment.is_clear &= is_harmless || is_target || self.mode.is_passive;
+    }
+}
+
+/// Reads a place behind a preposition; also returns the number of its terms.
+pub(super) fn read_place(terms: &[RuleTerm<'_>]) -> Option<(CheckPlace, usize)> {
+    let mut place = CheckPlace::default();
+    let mut count = 0;
+    for (at, term) in terms.iter().enumerate() {
+        let next = terms.get(at + 1).filter(|_| term.ends == ClauseEnd::Nothing);
+        let kinds: Vec<&str> = term.folded.split('/').filter_map(endings_of).collect();
+        let is_kind = kinds.len() == term.folded.split('/').count();
+        if is_kind {
+            place.endings.extend(kinds.iter().flat_map(|it| it.split(' ')).map(str::to_owned));
+        } else if matches!(&*term.folded, "dockerfile" | "dockerfiles") {
+            place.paths.extend(PathPattern::new("Dockerfile*"));
+        } else if let Some(path) = term.path() {
+            place.paths.push(path);
+        } else if term.means("test") && !term.is_code {
+            place.tests = true;
+        } else if next.is_some_and(|it| it.is(WordClasses::FOLDER)) || term.text == "src" {
+            place.paths.extend(PathPattern::new(term.text));
+        } else if !term.is_small() {
+            break;
+        }
+        count = at + 1;
+        if term.ends != ClauseEnd::Nothing {
+            break;
+        }
+    }
+    (place != CheckPlace::default()).then_some((place, count))
+}
+
+/// What a piece of code is.
+fn code_object(term: &RuleTerm<'_>, wants_path: bool) -> RuleObject {
+    let text = term.text;
+    if wants_path && let Some(path) = term.path() {
+        return RuleObject::Path(path);
+    }
+    let commands = split_commands(text);
+    let words = match &commands[..] {
+        [command] => command.words.clone(),
+        _ => Vec::new(),
+    };
+    match words.first().map(String::as_str) {
+        Some(first) if first.starts_with('-') && first.len() > 1 => RuleObject::Flags(words),
+        Some(first) if is_command_name(first) => RuleObject::Command(words, true),
+        Some(first) if words.len() == 1 && FAMILIES.iter().any(|it| it.has_value(first)) => {
+            RuleObject::Command(words, false)
+        }
+        _ => RuleObject::Text(text.to_owned()),
+    }
+}
+
+/// True for programs, without words of the shell's own language.
+fn is_command_name(name: &str) -> bool {
+    let is_keyword = is_one_of(name, "export import from function return case type any test true false set select if for while do in until let var null");
+    is_known_program(name) && !is_keyword
+}
+
+/// Name from code that cannot be an ordinary word: `console.log`, `print()`, `!important`, `TODO`.
+fn text_name(term: &RuleTerm<'_>) -> Option<String> {
+    let text = term.text;
+    let has_sign = text.contains(['.', '(', '_', '@', '=']) || text.starts_with([':', '!', '$'])
+        || text.contains("::") || text.ends_with("://");
+    let is_marker = matches!(text, "TODO" | "FIXME" | "XXX" | "HACK");
+    let is_ending = text.starts_with('.') || text.rsplit_once('.').is_some_and(|it| is_file_ending(it.1));
+    let is_code = text.is_ascii() && has_sign && text.contains(|c: char| c.is_ascii_alphabetic());
+    let is_path = text.contains('/') && !text.ends_with("://");
+    (is_marker || (is_code && !is_ending && !is_path)).then(|| text.to_owned())
+}
+
+/// True for a word that may be the name of a package.
+fn is_package_name(text: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_@/".contains(c);
+    text.len() >= 2 && text.chars().all(is_name) && text.contains(|c: char| c.is_ascii_alphabetic())
+}

@@ -1,0 +1,178 @@
+//! Terms of a rule: its words, with code, options, paths and names in one piece each.
+//!
+//! ```text
+//! never `git add .`, use -p    never | git add . ,| use | -p
+//! dist/ 以下を編集しない          dist/ | 以下 | を | 編集 | しない
+//! ```
+
+use crate::memory::lang::dictionary;
+use crate::memory::lang::lexicon::{self, WordClasses};
+use crate::memory::lang::token::{ClauseEnd, Token, has_no_spaces, negates, tokenize_text};
+
+/// A word, a name, an option, a path or a piece of code.
+#[derive(Debug, Clone)]
+pub(super) struct RuleTerm<'t> {
+    /// As written; code without its backticks.
+    pub(super) text: &'t str,
+    /// Lower case, without accents; the text itself for names and code.
+    pub(super) folded: String,
+    pub(super) classes: WordClasses,
+    /// English words for it, by the dictionary.
+    english: Vec<&'static str>,
+    pub(super) is_code: bool,
+    /// True if it negates or rules out what is behind it.
+    pub(super) negates: bool,
+    pub(super) ends: ClauseEnd,
+}
+
+impl RuleTerm<'_> {
+    pub(super) fn is(&self, classes: WordClasses) -> bool {
+        self.classes.has(classes)
+    }
+
+    /// True if it means one of these English words, in whatever language.
+    pub(super) fn means(&self, english: &str) -> bool {
+        english.split(' ').any(|it| self.folded == it || self.english.contains(&it))
+    }
+
+    /// True for `--flag` and `-f`.
+    pub(super) fn is_flag(&self) -> bool {
+        let name = self.text.trim_start_matches('-');
+        name.len() < self.text.len()
+            && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && !self.text.contains(' ')
+    }
+
+    /// True for a word of a script without spaces.
+    pub(super) fn is_unspaced(&self) -> bool {
+        self.text.starts_with(has_no_spaces)
+    }
+
+    /// True for a word that no list of words has: perhaps a name.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.classes == WordClasses::NONE && self.english.is_empty()
+    }
+}
+
+/// Signs that belong to the name behind them, and to the name before them.
+const OPENING: &str = "-./@#$:~!_*<\\";
+const CLOSING: &str = "-./@#$:~!_*<>()=\\{}+";
+
+/// Splits a rule into terms.
+pub(super) fn split_terms(rule: &str) -> Vec<RuleTerm<'_>> {
+    let tokens = tokenize_text(rule);
+    let codes = code_spans(rule);
+    let mut terms: Vec<RuleTerm<'_>> = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    for (start, end) in codes.iter().copied().chain([(rule.len(), rule.len())]) {
+        while at < tokens.len() && tokens[at].start < start {
+            let from = at;
+            at += 1;
+            while at < tokens.len() && tokens[at].start < start && is_joined(&tokens, at) {
+                at += 1;
+            }
+            terms.push(plain_term(rule, &tokens, from, at));
+        }
+        if start == rule.len() {
+            break;
+        }
+        let mut ends = ClauseEnd::Nothing;
+        while at < tokens.len() && tokens[at].start < end {
+            ends = tokens[at].ends;
+            at += 1;
+        }
+        let behind = rule[end + 1..].chars().next();
+        let is_end = |c: char| matches!(c, ',' | '，' | '、' | '.' | ';' | '。' | ')');
+        if ends == ClauseEnd::Nothing && behind.is_some_and(is_end) {
+            ends = ClauseEnd::Clause;
+        }
+        let text = rule[start + 1..end].trim();
+        terms.push(RuleTerm {
+            text,
+            folded: text.to_owned(),
+            classes: WordClasses::NONE,
+            english: Vec::new(),
+            is_code: true,
+            negates: false,
+            ends,
+        });
+    }
+    terms
+}
+
+/// True if a token goes on with the name before it, or with a word without spaces that is in no list.
+fn is_joined(tokens: &[Token<'_>], at: usize) -> bool {
+    let (last, token) = (&tokens[at - 1], &tokens[at]);
+    let is_foreign = |it: &Token<'_>| it.text.starts_with(has_no_spaces);
+    let is_free = |it: &Token<'_>| it.classes == WordClasses::NONE;
+    let is_name = !is_foreign(token) && !is_foreign(last);
+    let is_run = is_foreign(token) && is_foreign(last) && is_free(token) && is_free(last);
+    token.is_glued && last.ends == ClauseEnd::Nothing && (is_name || is_run)
+}
+
+fn plain_term<'t>(rule: &'t str, tokens: &[Token<'t>], from: usize, to: usize) -> RuleTerm<'t> {
+    let (first, last) = (&tokens[from], &tokens[to - 1]);
+    let (mut start, mut end) = (first.start, last.span().end);
+    if !first.text.starts_with(has_no_spaces) {
+        let before = rule[..start].trim_end_matches(|c| OPENING.contains(c));
+        let is_own = !before.ends_with(char::is_alphanumeric);
+        start = if is_own { before.len() } else { start };
+        let behind = rule[end..].trim_start_matches(|c| CLOSING.contains(c));
+        end = rule.len() - behind.len();
+        end = start + rule[start..end].trim_end_matches(['.', ':', '!', '-']).len();
+        if rule[start..end].ends_with(')') && !rule[start..end].contains('(') {
+            end = start + rule[start..end].trim_end_matches(')').len();
+        }
+    }
+    let text = &rule[start..end.max(last.span().end)];
+    let is_word = to == from + 1 && text == first.text;
+    let folded = if is_word { first.folded.clone() } else { text.to_lowercase() };
+    let classes = if is_word { first.classes } else { lexicon::classes_of(&folded) };
+    let english = if text.starts_with(has_no_spaces) {
+        let words = dictionary::words_in_run(text);
+        words.into_iter().filter_map(dictionary::english_word).collect()
+    } else {
+        dictionary::english_word(&folded).into_iter().collect()
+    };
+    // "Over" and "stop" rule out only in some places.
+    let negates = is_word && first.folded != "over" && negates(tokens, from);
+    RuleTerm { text, folded, classes, english, is_code: false, negates, ends: last.ends }
+}
+
+/// Places of the marks around pieces of code.
+fn code_spans(rule: &str) -> Vec<(usize, usize)> {
+    let mut spans = Vec::new();
+    let mut marks = rule.match_indices(['`', '"']);
+    while let Some((start, mark)) = marks.next() {
+        let Some((end, _)) = marks.by_ref().find(|(_, it)| *it == mark) else { break };
+        if !rule[start + 1..end].trim().is_empty() {
+            spans.push((start, end));
+        }
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_options_and_code_are_one_term() {
+        for (rule, expected) in [
+            ("never `git add .`, use -p", "never|git add .,|use|-p"),
+            ("hands off infra/prod, except a.b/", "hands|off|infra/prod,|except|a.b/"),
+            ("no --no-verify.", "no|--no-verify,"),
+            ("no print() in *.py files!", "no|print()|in|*.py|files,"),
+            ("never commit .env", "never|commit|.env"),
+            ("no :latest tags (a, b)", "no|:latest|tags,|a,|b,"),
+            ("dist/ 以下は編集しない", "dist/|以下|は|編集|しない"),
+            ("don't touch packages/*", "don't|touch|packages/*"),
+        ] {
+            let shown = |term: &RuleTerm<'_>| {
+                format!("{}{}", term.text, if term.ends > ClauseEnd::Nothing { "," } else { "" })
+            };
+            let found: Vec<String> = split_terms(rule).iter().map(shown).collect();
+            assert_eq!(found.join("|"), expected, "{rule}");
+        }
+    }
+}
