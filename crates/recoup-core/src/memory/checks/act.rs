@@ -27,6 +27,8 @@ pub(super) enum ForbiddenAct {
     /// Creating files that are not there.
     Create(PathSet),
     Read(PathSet),
+    /// Reaching a host, by command or by URL.
+    Reach(String),
     /// Adding files to a commit.
     Stage(PathSet),
     /// Writing a text into a file.
@@ -55,6 +57,7 @@ impl ForbiddenAct {
             Self::Write(_) | Self::Import(_) => {
                 place.endings.iter().map(|ending| format!("text:{ending}")).collect()
             }
+            Self::Reach(host) => vec![format!("host:{host}")],
             Self::Message(_) | Self::EmojiMessage => vec!["program:git/commit".to_owned()],
         }
     }
@@ -100,6 +103,7 @@ impl ForbiddenAct {
                 find_path(paths, &created)
             }
             Self::Read(paths) => find_path(paths, &facts.read),
+            Self::Reach(host) => facts.hosts.contains(host).then(|| host.clone()),
             Self::Stage(paths) => find_path(paths, &facts.staged),
             Self::Write(text) => {
                 find_text(&|new, old| text.is_added(new, old)).then(|| text.to_string())
@@ -133,6 +137,7 @@ impl fmt::Display for ForbiddenAct {
             Self::Change(paths) => write!(f, "changing {paths}"),
             Self::Create(paths) => write!(f, "creating {paths}"),
             Self::Read(paths) => write!(f, "reading {paths}"),
+            Self::Reach(host) => write!(f, "reaching {host}"),
             Self::Stage(paths) => write!(f, "committing {paths}"),
             Self::Write(text) => write!(f, "writing `{text}`"),
             Self::Message(text) => write!(f, "`{text}` in commit messages"),

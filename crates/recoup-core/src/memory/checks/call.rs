@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::command::{ChangedFiles, staged_files};
+use super::command::{ChangedFiles, hosts_in, reaches_hosts, staged_files};
 use super::path::{NamedPath, normalize};
 use crate::memory::lang::is_one_of;
 use crate::memory::shell::{RunCommand, run_commands};
@@ -58,6 +58,8 @@ pub(super) struct CallFacts {
     /// Files that are added to a commit.
     pub(super) staged: Vec<NamedPath>,
     pub(super) texts: Vec<WrittenText>,
+    /// Hosts that are reached.
+    pub(super) hosts: Vec<String>,
 }
 
 /// A command, and the folder in which it works.
@@ -107,6 +109,7 @@ impl<'a> CheckedCall<'a> {
             let ending = text.path.lexical.rsplit_once('.').map_or("", |it| it.1);
             keys.extend(["text".to_owned(), format!("text:{ending}")]);
         }
+        keys.extend(facts.hosts.iter().map(|host| format!("host:{host}")));
         keys.sort_unstable();
         keys.dedup();
         keys
@@ -156,6 +159,7 @@ impl FactFinder<'_> {
             let folder = folder.map_or(self.cwd.to_owned(), |it| self.cwd.join(it));
             return self.read_line(&line, folder);
         }
+        self.facts.hosts = field("url").into_iter().flat_map(hosts_in).map(str::to_owned).collect();
         let paths: Vec<&str> = PATH_FIELDS.iter().filter_map(|it| field(it)).collect();
         if CHANGING.iter().any(|it| name.contains(it)) {
             let creates = CREATING.iter().any(|it| name.contains(it))
@@ -215,6 +219,10 @@ impl FactFinder<'_> {
 
     fn add_command(&mut self, command: RunCommand, folder: &Path) {
         let files = ChangedFiles::of(&command);
+        if reaches_hosts(&command) {
+            let hosts = command.words.iter().flat_map(|it| hosts_in(it)).map(str::to_owned);
+            self.facts.hosts.extend(hosts);
+        }
         for path in &files.changed {
             self.add_change(path, folder, false);
         }

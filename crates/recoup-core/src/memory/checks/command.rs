@@ -20,6 +20,9 @@ pub(super) struct CommandPattern {
     /// Options that it has, all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) flags: Vec<String>,
+    /// A name or host that one of its arguments has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) argument: Option<String>,
     /// An option or argument that makes it right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) without: Option<String>,
@@ -73,6 +76,13 @@ impl CommandPattern {
         let flags = command.flags();
         let has_flags = self.flags.iter().all(|flag| flags.contains(flag));
         let is_right = |it: &String| flags.contains(it) || arguments.contains(&it.as_str());
+        let names = |word: &String| {
+            let wanted = self.argument.as_deref().unwrap_or_default();
+            word == wanted || word.split_once('=').is_some_and(|it| it.1 == wanted) || hosts_in(word).any(|it| it == wanted)
+        };
+        if self.argument.is_some() && !command.words.iter().skip(1).any(names) {
+            return None;
+        }
         if !has_words || !has_flags || self.without.as_ref().is_some_and(is_right) {
             return None;
         }
@@ -82,6 +92,12 @@ impl CommandPattern {
         let flags = self.flags.iter().map(String::as_str);
         Some(shown.chain(words).chain(first).chain(flags).collect::<Vec<_>>().join(" "))
     }
+}
+
+/// Returns the names in a word that may be those of hosts: `db.example.com` in a URL.
+pub(super) fn hosts_in(word: &str) -> impl Iterator<Item = &str> {
+    let parts = word.split(|c: char| !(c.is_ascii_alphanumeric() || ".-_".contains(c)));
+    parts.filter(|it| it.contains('.') && it.contains(|c: char| c.is_ascii_alphabetic()))
 }
 
 /// True for a word that may be shown: a sub-command, not a value.
@@ -100,6 +116,7 @@ impl fmt::Display for CommandPattern {
         let words: Vec<&str> =
             words.chain(&self.words).chain(&self.flags).map(String::as_str).collect();
         write!(f, "{kind} {}", words.join(" "))?;
+        self.argument.as_ref().map_or(Ok(()), |it| write!(f, " with {it}"))?;
         self.without.as_ref().map_or(Ok(()), |it| write!(f, " without {it}"))
     }
 }
@@ -243,4 +260,12 @@ fn changed_by_git(command: &RunCommand, arguments: &[&str]) -> Vec<String> {
         _ => &[],
     };
     files.iter().map(|it| (*it).to_owned()).collect()
+}
+
+/// True for programs that may reach a host which an argument names: not those that read and print.
+pub(super) fn reaches_hosts(command: &RunCommand) -> bool {
+    const OTHERS: &str = "echo printf find fd ag ack ls touch mkdir rm mv cp sed perl tee";
+    !is_one_of(command.program(), READERS)
+        && !is_one_of(command.program(), OTHERS)
+        && (command.program() != "git" || !is_one_of(command.arguments().first().unwrap_or(&""), "commit grep log add"))
 }

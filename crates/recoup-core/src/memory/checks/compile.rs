@@ -4,12 +4,12 @@
 
 use super::act::ForbiddenAct;
 use super::command::CommandPattern;
+use super::git_words::git_acts;
 use super::path::{CheckPlace, PathPattern, PathSet};
-use super::segment::{RuleObject, RuleSegment, RuleVerb, SegmentMode, read_place};
+use super::segment::{RuleObject, RuleSegment, RuleVerb, SegmentMode, is_tool, read_place};
 use super::terms::{RuleTerm, split_terms};
 use super::written_text::TextPattern;
 use super::{CHECK_VERSION, RuleCheck};
-use crate::memory::lang::families::FAMILIES;
 use crate::memory::lang::file_kinds::endings_of;
 use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::{self, WordClasses};
@@ -18,8 +18,6 @@ use crate::memory::shell::{is_known_program, programs_for_purpose};
 
 /// Longest rule that is read, in bytes.
 const LONGEST: usize = 600;
-/// Branches that need no word for "branch" beside them.
-const BRANCHES: &str = "main master develop trunk production staging release prod gh-pages";
 
 /// Compiles a rule for the files of a glob.
 pub(super) fn compile_rule(text: &str, paths: Option<&str>) -> Option<RuleCheck> {
@@ -44,12 +42,14 @@ fn is_doubtful(text: &str, terms: &[RuleTerm<'_>]) -> bool {
     let is_condition = |it: &RuleTerm<'_>| {
         it.is(WordClasses::CONDITION.or(WordClasses::SUBORDINATE)) && it.ends == ClauseEnd::Nothing
     };
+    let inner = &terms[..terms.len().saturating_sub(1)];
     let is_once = |pair: &[RuleTerm<'_>]| {
         is_one_of(&pair[0].folded, "this last next one") && pair[1].folded == "time"
     };
     let is_last_condition = terms.last().is_some_and(|it| it.is_unspaced() && is_condition(it));
     text.trim_end().ends_with(['?', '？'])
-        || terms.iter().any(|it| !it.is_code && (is_weak(it) || is_condition(it)))
+        || terms.iter().any(|it| !it.is_code && is_weak(it))
+        || inner.iter().any(|it| !it.is_code && is_condition(it))
         || is_last_condition
         || terms.windows(2).any(is_once)
         || lexicon::MEANWHILE.find(&tokenize_text(text)).is_some()
@@ -67,7 +67,7 @@ struct RawSegment<'a, 't> {
 
 /// Collects what a rule forbids.
 #[derive(Debug, Default)]
-struct RuleReader {
+struct RuleReader<'t> {
     acts: Vec<ForbiddenAct>,
     place: CheckPlace,
     except: Vec<PathPattern>,
@@ -75,13 +75,21 @@ struct RuleReader {
     wanted: Option<Vec<String>>,
     /// A wanted name that is no command.
     wanted_name: Option<String>,
+    /// Program that the sentence has named, to which options belong.
+    program: Option<String>,
+    /// The clause before this one.
+    last_clause: Vec<RuleTerm<'t>>,
     /// True if an exception or a condition was not understood.
     is_narrowed: bool,
 }
 
-impl RuleReader {
-    fn read_sentence(&mut self, sentence: &[RuleTerm<'_>]) {
+impl<'t> RuleReader<'t> {
+    fn read_sentence(&mut self, sentence: &[RuleTerm<'t>]) {
         let is_message = speaks_of_messages(sentence);
+        self.program = RuleSegment::read(sentence, SegmentMode::default()).objects.into_iter().find_map(|it| match it {
+            RuleObject::Command(words, true) => words.into_iter().next(),
+            _ => None,
+        });
         // "python: no star imports"
         if let [kind] = sentence
             && let Some(endings) = endings_of(&kind.folded)
@@ -90,9 +98,8 @@ impl RuleReader {
             return;
         }
         let mut forbids_last = false;
-        let clauses: Vec<&[RuleTerm<'_>]> =
+        let clauses: Vec<&[RuleTerm<'t>]> =
             sentence.split_inclusive(|it| it.ends >= ClauseEnd::Clause).collect();
-        let mut list: Vec<RuleTerm<'_>> = Vec::new();
         for clause in clauses {
             let segments = split_segments(clause);
             // "no npm, yarn or bun", "no star imports (`from x import *`)"
@@ -101,14 +108,14 @@ impl RuleReader {
                 && forbids_last
                 && is_list_rest(clause, self.acts.is_empty());
             if is_rest {
-                self.read_forbidden(&segments[0], &list, is_message, true);
+                self.read_forbidden(&segments[0], &[], is_message, true);
             } else {
                 self.read_clause(&segments, is_message);
                 self.read_wanted_flags(clause, &segments);
                 self.read_purpose(clause, &segments);
                 forbids_last = segments.iter().any(|it| it.negation.is_some());
             }
-            list = clause.to_vec();
+            self.last_clause = clause.to_vec();
         }
     }
 
@@ -142,7 +149,7 @@ impl RuleReader {
             }
         }
         self.read_only(&segment.terms);
-        let mode = SegmentMode { is_compared, is_passive: false };
+        let mode = SegmentMode { is_compared, is_passive: false, verb: None };
         let read = RuleSegment::read(&segment.terms, mode);
         for object in read.objects {
             match object {
@@ -205,14 +212,16 @@ impl RuleReader {
             return;
         }
         let is_compared = is_rest || terms.iter().filter(|it| !it.is_joint()).count() <= 2;
-        let mode = SegmentMode { is_compared, is_passive: false };
+        let mode = SegmentMode { is_compared, is_passive: false, verb: segment.verb };
         let mut read = RuleSegment::read(terms, mode);
         let mut all = terms.clone();
+        let points_back = terms.iter().any(|it| is_one_of(&it.folded, "it them those these es sie lo los le les"));
+        let last = self.last_clause.clone();
+        let before = if before.is_empty() && points_back { &last[..] } else { before };
         if read.has_only_verbs(terms) && !before.is_empty() && !names_act(terms) {
             all = before.iter().chain(terms).cloned().collect();
-            read = RuleSegment::read(&all, SegmentMode { is_compared: false, is_passive: true });
+            read = RuleSegment::read(&all, SegmentMode { is_compared: false, is_passive: true, verb: segment.verb });
         }
-        read.verbs.extend(segment.verb);
         if is_rest && let Some(RuleObject::Command(..)) = read.objects.first() {
             read.verbs.clear();
         }
@@ -255,6 +264,11 @@ impl RuleReader {
                         acts.extend(package_acts(&words[0]));
                     }
                 }
+                RuleObject::CommandWith(words, argument) => {
+                    let pattern = CommandPattern::of_words(words);
+                    acts.extend(pattern.map(|it| ForbiddenAct::Run(CommandPattern { argument: Some(argument.clone()), ..it })));
+                }
+                RuleObject::Host(host) => acts.push(ForbiddenAct::Reach(host.clone())),
                 RuleObject::Name(name) if adds || self.is_library(read) => acts.extend(package_acts(name)),
                 RuleObject::Name(name) if read.verbs.is_empty() && self.wanted.is_some() => {
                     acts.extend(CommandPattern::of_words(std::slice::from_ref(name)).map(ForbiddenAct::Run));
@@ -280,7 +294,7 @@ impl RuleReader {
     fn is_library(&self, read: &RuleSegment) -> bool {
         let names = self.wanted.iter().flatten().take(1).chain(&self.wanted_name);
         let is_library = |it: &String| {
-            !is_known_program(it) && FAMILIES.iter().any(|family| family.has_value(it))
+            !is_known_program(it) && is_tool(it)
         };
         read.verbs.iter().all(|it| *it == RuleVerb::Use) && names.into_iter().any(is_library)
     }
@@ -294,7 +308,7 @@ impl RuleReader {
                 program: pattern.program.clone(),
                 ..CommandPattern::default()
             },
-            _ => CommandPattern::default(),
+            _ => CommandPattern { program: self.program.clone().unwrap_or_default(), ..CommandPattern::default() },
         }
     }
 
@@ -306,7 +320,7 @@ impl RuleReader {
         }
         let plain: Vec<RuleTerm<'_>> =
             clause.iter().filter(|it| !(it.is(WordClasses::ONLY) || it.means("always ever"))).cloned().collect();
-        let read = RuleSegment::read(&plain, SegmentMode { is_compared: true, is_passive: false });
+        let read = RuleSegment::read(&plain, SegmentMode { is_compared: true, is_passive: false, verb: None });
         let mut command: Option<Vec<String>> = None;
         let mut flag: Option<String> = None;
         for object in read.objects {
@@ -329,8 +343,8 @@ impl RuleReader {
         if let (Some(words), Some(flag)) = (command, flag)
             && let Some(pattern) = CommandPattern::of_words(&words)
         {
-            let pattern = CommandPattern { without: Some(flag), ..pattern };
-            self.wanted = None;
+            let pattern = CommandPattern { without: Some(flag.clone()), ..pattern };
+            self.wanted = Some([words, vec![flag.clone()]].concat());
             self.acts.push(ForbiddenAct::Run(pattern));
         }
     }
@@ -340,7 +354,7 @@ impl RuleReader {
     fn read_purpose(&mut self, clause: &[RuleTerm<'_>], segments: &[RawSegment<'_, '_>]) {
         let Some(first) = segments.first().filter(|it| it.negation.is_none()) else { return };
         let read = RuleSegment::read(&first.terms, SegmentMode::default());
-        let Some(RuleObject::Command(wanted, true)) = read.objects.first() else { return };
+        let Some(RuleObject::Command(wanted, true)) = read.objects.last() else { return };
         let is_link = |it: &RuleTerm<'_>| it.is(WordClasses::VALUE_BEFORE) || it.folded == "through";
         let Some(at) = clause.iter().position(|it| !it.is_code && it.means("test format linter build")) else {
             return;
@@ -514,96 +528,16 @@ fn forbidden_messages(terms: &[RuleTerm<'_>]) -> Vec<ForbiddenAct> {
             acts.push(ForbiddenAct::EmojiMessage);
         } else if name.starts_with("co-author") || name.starts_with("coauthor") {
             acts.push(ForbiddenAct::Message("co-authored-by".to_owned()));
-        } else if term.is_code || (is_name && term.is_unknown()) {
+        } else if term.is_code || (is_name && !term.is(WordClasses::STOP) && !term.means("commit message")) {
             acts.push(ForbiddenAct::Message(name));
         }
     }
     acts
 }
 
-/// What is forbidden in git that no object names: pushes, amends, force pushes.
-fn git_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec<ForbiddenAct>> {
-    let run = |words: &str| {
-        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-        CommandPattern::of_words(&words).map(ForbiddenAct::Run)
-    };
-    let has = |english: &str| terms.iter().any(|it| !it.is_code && it.means(english));
-    let is_push_command = |it: &RuleObject| matches!(it, RuleObject::Command(words, _) if words.iter().any(|it| it == "push"));
-    let pushes = read.has(RuleVerb::Push)
-        || has("force-push force-pushes force-pushing")
-        || read.objects.iter().any(is_push_command);
-    let flags: Vec<&String> = read.objects.iter().flat_map(|it| match it {
-        RuleObject::Flags(flags) => flags.as_slice(),
-        _ => &[],
-    }).collect();
-    if pushes && !has("pull request") {
-        let branches = branches_in(terms);
-        let acts: Vec<ForbiddenAct> = branches.iter().map(|it| ForbiddenAct::Push(it.clone())).collect();
-        let is_force = has("force forced force-push force-pushes force-pushing");
-        if !acts.is_empty() && !is_force {
-            return Some(acts);
-        }
-        if is_force && acts.is_empty() {
-            return Some(["git push --force", "git push --force-with-lease"].iter().filter_map(|it| run(it)).collect());
-        }
-        if is_force {
-            let of_branch = |flag: &str| {
-                branches.iter().filter_map(|it| run(&format!("git push {it} {flag}"))).collect::<Vec<_>>()
-            };
-            return Some([of_branch("--force"), of_branch("--force-with-lease")].concat());
-        }
-        if !flags.is_empty() {
-            return Some(flags.iter().filter_map(|it| run(&format!("git push {it}"))).collect());
-        }
-        let is_bare = read.objects.is_empty() && is_bare_act(terms, RuleVerb::Push);
-        return is_bare.then(|| run("git push").into_iter().collect());
-    }
-    if has("amend amends amending amended") {
-        return Some(run("git commit --amend").into_iter().collect());
-    }
-    if has("pull-request pull-requests pr prs") && has("open create") {
-        return Some(run("gh pr create").into_iter().collect());
-    }
-    let commits = read.has(RuleVerb::Commit) && read.objects.is_empty();
-    (commits && is_bare_act(terms, RuleVerb::Commit)).then(|| run("git commit").into_iter().collect())
-}
-
-/// True if words say nothing but an act: "never push", "don't commit yourself".
-fn is_bare_act(terms: &[RuleTerm<'_>], verb: RuleVerb) -> bool {
-    let mut others = terms.iter().filter(|it| it.verb() != Some(verb));
-    others.all(|it| is_one_of(&it.folded, "ever you yourself please bitte manually directly anything to") || it.is_joint())
-}
-
-/// Branches that a segment names.
-fn branches_in(terms: &[RuleTerm<'_>]) -> Vec<String> {
-    let mut found = Vec::new();
-    for (at, term) in terms.iter().enumerate() {
-        let before = terms[..at].iter().rev().find(|it| !it.is(WordClasses::DETERMINER));
-        let is_target = before.is_some_and(|it| it.is(WordClasses::TARGET) || it.folded == "onto");
-        let beside = terms.get(at + 1).is_some_and(|it| it.means("branch"));
-        let is_name = term.text.chars().all(|c| c.is_ascii_alphanumeric() || "-_/.".contains(c));
-        let is_remote = is_one_of(term.text, "origin upstream remote the");
-        let is_branch = is_one_of(&term.folded, BRANCHES) && !beside_noun(terms, at)
-            || (is_name && !is_remote && is_target && (beside || term.is_code));
-        if is_branch {
-            found.push(term.text.to_owned());
-        }
-    }
-    found
-}
-
-/// True if a name that may be a branch says of what kind the next word is: "release notes".
-fn beside_noun(terms: &[RuleTerm<'_>], at: usize) -> bool {
-    let next = terms.get(at + 1).filter(|_| terms[at].ends == ClauseEnd::Nothing);
-    next.is_some_and(|it| {
-        !it.is_unspaced() && !it.means("branch") && !it.is_joint() && !it.is_flag()
-            && !it.is(WordClasses::STOP.or(WordClasses::POLITE).or(WordClasses::PREPOSITION))
-    })
-}
-
 /// What must not be done with files.
 fn path_act(terms: &[RuleTerm<'_>], read: &RuleSegment, mut paths: Vec<PathPattern>) -> Option<ForbiddenAct> {
-    let is_new = terms.iter().any(|it| is_one_of(&it.folded, "new neue neuen nouveau nouveaux nuevo nuevos"));
+    let is_new = terms.iter().any(RuleTerm::is_new);
     let creates = read.has(RuleVerb::Create) || is_new;
     if paths.is_empty() && creates && terms.iter().any(|it| it.is(WordClasses::FILE)) {
         paths.clone_from(&read.place.paths);

@@ -12,6 +12,7 @@ mod act;
 mod call;
 mod command;
 mod compile;
+mod git_words;
 mod path;
 mod segment;
 mod terms;

@@ -18,6 +18,8 @@ pub(super) struct NamedPath {
     /// As it is shown.
     pub(super) lexical: String,
     real: Option<String>,
+    /// Absolute, as written.
+    absolute: String,
 }
 
 impl NamedPath {
@@ -28,7 +30,8 @@ impl NamedPath {
         let real_root = fsx::resolve_path(root);
         let real = fsx::resolve_path(&folder.join(text)).zip(real_root);
         let real = real.map(|(path, root)| relative_to(&path, &root));
-        Self { real: real.filter(|it| *it != lexical), lexical }
+        let absolute = absolute.to_string_lossy().into_owned();
+        Self { real: real.filter(|it| *it != lexical), lexical, absolute }
     }
 
     /// Names of the path: as written, and on disk.
@@ -95,8 +98,14 @@ impl PathPattern {
         is_safe.then(|| Self(name.unwrap_or(text).to_owned()))
     }
 
+    /// True if it is a path by one of its names, or a folder above it.
+    fn covers_named(&self, path: &NamedPath) -> bool {
+        let absolute = Some(path.absolute.as_str()).filter(|_| self.0.starts_with('/'));
+        path.names().chain(absolute).any(|name| self.covers(name))
+    }
+
     /// True if it is the path, or a folder above it.
-    pub(super) fn covers(&self, path: &str) -> bool {
+    fn covers(&self, path: &str) -> bool {
         if self.0.contains(['*', '?', '[', '{']) {
             let Ok(glob) = glob::compile_glob(&self.0, SlashMatching::Separates) else {
                 return false;
@@ -126,6 +135,8 @@ impl PathPattern {
             return format!("name:{}", self.0);
         }
         match (first_part(&self.0), ending) {
+            // It may be inside of the project.
+            ("/", _) => "path".to_owned(),
             (first, _) if self.0.contains('/') || is_plain(&self.0) => {
                 if is_plain(first) { format!("path:{first}") } else { "path".to_owned() }
             }
@@ -154,14 +165,16 @@ pub(super) struct PathSet {
 impl PathSet {
     /// True if it has the path by one of its names.
     pub(super) fn has(&self, path: &NamedPath) -> bool {
-        path.names().any(|name| {
-            let covers = |it: &PathPattern| it.covers(name);
-            // Devices and what is outside of the project are not among "all".
-            let is_outside = name.starts_with('/') && !self.except.iter().any(|it| it.0.starts_with('/'));
-            let is_among = self.of.iter().any(covers)
-                || (self.of.is_empty() && !is_outside && !name.starts_with("/dev/"));
-            is_among && !self.except.iter().any(covers)
-        })
+        let covers = |it: &PathPattern| it.covers_named(path);
+        let is_among = if self.of.is_empty() {
+            // "All" are those of the project, unless the exception is absolute; devices are no files.
+            let is_anywhere = self.except.iter().any(|it| it.0.starts_with('/'));
+            let is_outside = path.lexical.starts_with('/');
+            (is_anywhere || !is_outside) && !path.lexical.starts_with("/dev/")
+        } else {
+            self.of.iter().any(covers)
+        };
+        is_among && !self.except.iter().any(covers)
     }
 
     pub(super) fn keys(&self) -> Vec<String> {
@@ -227,7 +240,7 @@ impl CheckPlace {
 
     fn covers(&self, path: &NamedPath) -> bool {
         self.paths.is_empty()
-            || path.names().any(|name| self.paths.iter().any(|it| it.covers(name)))
+            || self.paths.iter().any(|it| it.covers_named(path))
     }
 }
 

@@ -31,8 +31,11 @@ pub(super) enum RuleVerb {
 /// A thing that a segment names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RuleObject {
+    Host(String),
     /// Words of a command, and true if its program is in the table of programs.
     Command(Vec<String>, bool),
+    /// Words of a command with an argument that it must not have.
+    CommandWith(Vec<String>, String),
     Flags(Vec<String>),
     Path(PathPattern),
     /// Code, or a name from code.
@@ -58,6 +61,8 @@ pub(super) struct SegmentMode {
     pub(super) is_compared: bool,
     /// True if its verb stands behind the object: "npm is not used".
     pub(super) is_passive: bool,
+    /// A verb that is known beforehand: "hands off".
+    pub(super) verb: Option<RuleVerb>,
 }
 
 /// Words that say nothing about what is meant.
@@ -100,8 +105,19 @@ impl RuleTerm<'_> {
         verbs.iter().find(|(_, words)| self.means(words)).map(|(verb, _)| *verb)
     }
 
+    /// True for "new" in several languages.
+    pub(super) fn is_new(&self) -> bool {
+        is_one_of(&self.folded, "new neue neuen neues nouveau nouveaux nouvelles nuevo nuevos nuevas novos nuovi")
+    }
+
     fn is_small(&self) -> bool {
         self.is(SMALL) || self.is_unspaced() || is_one_of(&self.folded, MANNER) || self.is_joint()
+    }
+
+    /// True for verbs of reaching something on a network.
+    fn is_reaching(&self) -> bool {
+        is_one_of(&self.folded, "connect connecting fetch fetching access accessing call hit query download ssh talk")
+            || self.means("connection download")
     }
 
     pub(super) fn is_joint(&self) -> bool {
@@ -146,7 +162,7 @@ impl RuleSegment {
             at: 0,
             segment: Self { is_clear: true, ..Self::default() },
         };
-        reader.segment.verbs = terms.iter().filter_map(RuleTerm::verb).collect();
+        reader.segment.verbs = terms.iter().filter_map(RuleTerm::verb).chain(mode.verb).collect();
         while reader.at < terms.len() {
             reader.step();
         }
@@ -179,7 +195,8 @@ impl<'t> SegmentReader<'_, 't> {
         let term = &terms[self.at];
         self.at += 1;
         let works_on_files = [RuleVerb::Alter, RuleVerb::Commit, RuleVerb::Read, RuleVerb::Create];
-        let wants_path = self.segment.verbs.iter().any(|it| works_on_files.contains(it));
+        let wants_path = self.segment.verbs.iter().any(|it| works_on_files.contains(it))
+            || terms.iter().any(RuleTerm::is_new);
         if term.is_flag() {
             let mut flag = term.text.to_owned();
             if let Some(value) = terms.get(self.at).filter(|it| it.text.starts_with(|c: char| c.is_ascii_digit())) {
@@ -200,24 +217,36 @@ impl<'t> SegmentReader<'_, 't> {
             self.segment.objects.push(RuleObject::Path(path));
         } else if term.is_preposition() {
             self.read_preposition(term, wants_path);
+        } else if self.reaches() && let Some(host) = host_name(term) {
+            self.segment.objects.push(RuleObject::Host(host));
         } else if let Some(text) = text_name(term).filter(|_| !wants_path || term.text.contains('(')) {
             self.segment.objects.push(RuleObject::Text(text));
         } else if term.is_unknown() && (self.mode.is_compared || self.segment.has(RuleVerb::Install) || self.segment.has(RuleVerb::Create)) && is_package_name(term.text) {
             self.segment.objects.push(RuleObject::Name(term.text.to_owned()));
-        } else if !self.is_harmless(term) && self.segment.objects.is_empty() {
+        } else if !self.is_harmless(term) && self.segment.objects.is_empty() && !self.segment.has(RuleVerb::Push) {
             self.segment.is_clear = false;
         }
     }
 
+    fn reaches(&self) -> bool {
+        self.terms.iter().any(|it| it.is_reaching())
+    }
+
     fn is_harmless(&self, term: &RuleTerm<'_>) -> bool {
-        term.is_small() || term.verb().is_some() || term.means("always never allow forbid dependency library message format linter test build branch commit")
+        term.is_small() || term.verb().is_some() || term.is_reaching() || term.means("always never allow forbid dependency library message format linter test build branch commit")
     }
 
     /// True if a term names a program here. An ordinary word does only where it is compared, used, or
     /// has an option or a sub-command behind it.
     fn is_program(&self, term: &RuleTerm<'_>) -> bool {
-        let is_value = FAMILIES.iter().any(|it| it.has_value(&term.folded));
+        let is_value = is_tool(&term.folded);
         if term.text != term.folded && !is_value || !(is_known_program(&term.folded) || is_value) {
+            return false;
+        }
+        // "Python tests", "go files"
+        let next_word = self.terms.get(self.at).filter(|it| term.ends == ClauseEnd::Nothing && !it.is_flag() && !it.is_code);
+        let is_language = endings_of(&term.folded).is_some() && next_word.is_some_and(|it| it.means("test") || it.is(WordClasses::FILE) || it.folded == "code");
+        if is_language {
             return false;
         }
         let is_ordinary = !is_value
@@ -248,6 +277,11 @@ impl<'t> SegmentReader<'_, 't> {
                 && !(next.is(SMALL) && next.verb().is_none() && !next.means("start stop add get"));
             if !is_sub {
                 break;
+            }
+            if let Some(verb) = next.verb()
+                && let Some(at) = self.segment.verbs.iter().position(|it| *it == verb)
+            {
+                self.segment.verbs.remove(at);
             }
             words.push(next.text.to_owned());
             last = next;
@@ -292,6 +326,15 @@ impl<'t> SegmentReader<'_, 't> {
         {
             return;
         }
+        if let Some(RuleObject::Command(words, _)) = self.segment.objects.last()
+            && let Some((argument, count)) = read_argument(&self.terms[self.at..])
+        {
+            let words = words.clone();
+            self.segment.objects.pop();
+            self.segment.objects.push(RuleObject::CommandWith(words, argument));
+            self.at += count;
+            return;
+        }
         let is_harmless = self.terms[self.at..].iter().all(RuleTerm::is_small);
         let is_target = self.segment.has(RuleVerb::Push) || self.segment.has(RuleVerb::Commit);
         self.segment.is_clear &= is_harmless || is_target || self.mode.is_passive;
@@ -308,6 +351,8 @@ pub(super) fn read_place(terms: &[RuleTerm<'_>]) -> Option<(CheckPlace, usize)> 
         let is_kind = kinds.len() == term.folded.split('/').count();
         if is_kind {
             place.endings.extend(kinds.iter().flat_map(|it| it.split(' ')).map(str::to_owned));
+        } else if term.folded == "compose" {
+            place.paths.extend(PathPattern::new("*compose*.y*ml"));
         } else if matches!(&*term.folded, "dockerfile" | "dockerfiles") {
             place.paths.extend(PathPattern::new("Dockerfile*"));
         } else if let Some(path) = term.path() {
@@ -327,6 +372,16 @@ pub(super) fn read_place(terms: &[RuleTerm<'_>]) -> Option<(CheckPlace, usize)> 
     (place != CheckPlace::default()).then_some((place, count))
 }
 
+/// Reads what a command must not be run against: "the prod context", a host.
+fn read_argument(terms: &[RuleTerm<'_>]) -> Option<(String, usize)> {
+    const KINDS: &str = "context cluster namespace database server host environment profile workspace project account";
+    let at = terms.iter().position(|it| !it.is(WordClasses::DETERMINER.or(WordClasses::STOP)))?;
+    let is_kind = terms.get(at + 1).is_some_and(|it| is_one_of(&it.folded, KINDS) || it.means(KINDS));
+    let host = host_name(&terms[at]);
+    let is_name = is_kind && !terms[at].is_joint();
+    (is_name || host.is_some()).then(|| (terms[at].text.to_owned(), at + if is_name { 2 } else { 1 }))
+}
+
 /// What a piece of code is.
 fn code_object(term: &RuleTerm<'_>, wants_path: bool) -> RuleObject {
     let text = term.text;
@@ -341,17 +396,35 @@ fn code_object(term: &RuleTerm<'_>, wants_path: bool) -> RuleObject {
     match words.first().map(String::as_str) {
         Some(first) if first.starts_with('-') && first.len() > 1 => RuleObject::Flags(words),
         Some(first) if is_command_name(first) => RuleObject::Command(words, true),
-        Some(first) if words.len() == 1 && FAMILIES.iter().any(|it| it.has_value(first)) => {
+        Some(first) if words.len() == 1 && is_tool(first) => {
             RuleObject::Command(words, false)
         }
         _ => RuleObject::Text(text.to_owned()),
     }
 }
 
+/// Families whose values are programs or packages.
+const TOOLS: &str = "package-manager python-packages test-framework-js test-framework-python browser-tests \
+    formatter-js linter-js formatter-python linter-python containers monorepo build-tool bundler css state dates orm";
+
+/// True for a program or a package of a family of alternatives.
+pub(super) fn is_tool(name: &str) -> bool {
+    FAMILIES.iter().any(|it| is_one_of(it.name, TOOLS) && it.has_value(name))
+}
+
 /// True for programs, without words of the shell's own language.
 fn is_command_name(name: &str) -> bool {
     let is_keyword = is_one_of(name, "export import from function return case type any test true false set select if for while do in until let var null");
     is_known_program(name) && !is_keyword
+}
+
+/// Host that a term names: `db.prod.internal`.
+fn host_name(term: &RuleTerm<'_>) -> Option<String> {
+    let (_, last) = term.text.rsplit_once('.')?;
+    let is_host = term.text.chars().all(|c| c.is_ascii_alphanumeric() || ".-".contains(c))
+        && last.len() >= 2 && last.chars().all(|c| c.is_ascii_lowercase()) && !is_file_ending(last)
+        && !term.text.starts_with('.');
+    is_host.then(|| term.text.to_owned())
 }
 
 /// Name from code that cannot be an ordinary word: `console.log`, `print()`, `!important`, `TODO`.

@@ -5,6 +5,8 @@
 //! dist/ 以下を編集しない          dist/ | 以下 | を | 編集 | しない
 //! ```
 
+use std::ops::Range;
+
 use crate::memory::lang::dictionary;
 use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::token::{ClauseEnd, Token, has_no_spaces, negates, tokenize_text};
@@ -16,6 +18,8 @@ pub(super) struct RuleTerm<'t> {
     pub(super) text: &'t str,
     /// Lower case, without accents; the text itself for names and code.
     pub(super) folded: String,
+    /// Its place in the rule.
+    span: Range<usize>,
     pub(super) classes: WordClasses,
     /// English words for it, by the dictionary.
     english: Vec<&'static str>,
@@ -90,12 +94,21 @@ pub(super) fn split_terms(rule: &str) -> Vec<RuleTerm<'_>> {
         terms.push(RuleTerm {
             text,
             folded: text.to_owned(),
+            span: start..end + 1,
             classes: WordClasses::NONE,
             english: Vec::new(),
             is_code: true,
             negates: false,
             ends,
         });
+    }
+    // A sign in a name ends nothing: "no !important", "print() in".
+    for at in 1..terms.len() {
+        let [last, next] = [&terms[at - 1], &terms[at]].map(|it| it.span.clone());
+        let gap = rule.get(last.end..next.start).unwrap_or_default();
+        if gap.chars().all(|c| matches!(c, ' ' | '\t' | '`' | '"' | '\'')) {
+            terms[at - 1].ends = ClauseEnd::Nothing;
+        }
     }
     terms
 }
@@ -136,7 +149,8 @@ fn plain_term<'t>(rule: &'t str, tokens: &[Token<'t>], from: usize, to: usize) -
     };
     // "Over" and "stop" rule out only in some places.
     let negates = is_word && first.folded != "over" && negates(tokens, from);
-    RuleTerm { text, folded, classes, english, is_code: false, negates, ends: last.ends }
+    let span = start..start + text.len();
+    RuleTerm { text, folded, span, classes, english, is_code: false, negates, ends: last.ends }
 }
 
 /// Places of the marks around pieces of code.

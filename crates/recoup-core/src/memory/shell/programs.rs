@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::memory::lang::is_one_of;
+use crate::memory::shell::program::plain_program_name;
 
 const TEXT: &str = include_str!("programs.txt");
 
@@ -49,13 +50,15 @@ pub(super) fn has_subcommand_in(section: &'static str, program: &str) -> bool {
     ROWS.keys().any(|(of, name)| *of == section && name.split('/').next() == Some(program))
 }
 
-/// True if the table has a program, in whatever section.
+/// True if the table has a program, other than keywords of the shell.
 pub(crate) fn is_known_program(name: &str) -> bool {
+    let name = plain_program_name(name);
     let is_in_list = || {
         let lists = ROWS.iter().filter(|((section, _), _)| *section == "purposes");
-        lists.into_iter().any(|(_, row)| is_one_of(name, row.more))
+        lists.into_iter().any(|(_, row)| is_one_of(&name, row.more))
     };
-    ROWS.keys().any(|(section, it)| *it == name && *section != "purposes") || is_in_list()
+    let is_own = |section: &str| !matches!(section, "purposes" | "prepares" | "keywords");
+    ROWS.keys().any(|(section, it)| *it == name && is_own(section)) || is_in_list()
 }
 
 /// Returns the commands (`pytest`, `go/test`) that serve a purpose, by language.
