@@ -26,7 +26,7 @@ pub(super) struct CommandPattern {
     /// An option or argument that makes it right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) without: Option<String>,
-    /// Another name of the program that is right: `python3` where `python` is forbidden.
+    /// Another name of the program that is right, or what may start it: `python3`, `uv run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) but: Option<String>,
 }
@@ -66,7 +66,8 @@ impl CommandPattern {
     pub(super) fn find_in(&self, command: &RunCommand) -> Option<String> {
         let names = command.names();
         let is_program = self.program.is_empty() || names.contains(&self.program);
-        if !is_program || self.but.as_ref().is_some_and(|it| names.contains(it)) {
+        let is_right = |it: &String| names.contains(it) || command.starters.contains(it);
+        if !is_program || self.but.as_ref().is_some_and(is_right) {
             return None;
         }
         let arguments = command.arguments();

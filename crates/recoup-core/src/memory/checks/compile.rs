@@ -16,6 +16,8 @@ use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::token::{ClauseEnd, tokenize_text};
 use crate::memory::shell::{is_known_program, programs_for_purpose};
 
+/// Programs that run a project's own scripts.
+const SCRIPT_RUNNERS: &str = "npm pnpm yarn bun";
 /// Longest rule that is read, in bytes.
 const LONGEST: usize = 600;
 
@@ -63,6 +65,15 @@ struct RawSegment<'a, 't> {
     terms: Vec<RuleTerm<'t>>,
     /// Verb that its negation has in itself: "hands off".
     verb: Option<RuleVerb>,
+}
+
+impl RawSegment<'_, '_> {
+    /// True if it names nothing, so that what it forbids stands before it.
+    fn is_about_what_is_before(&self) -> bool {
+        let mode = SegmentMode { verb: self.verb, ..SegmentMode::default() };
+        let read = RuleSegment::read(&self.terms, mode);
+        read.has_only_verbs(&self.terms) && !names_act(&self.terms)
+    }
 }
 
 /// Collects what a rule forbids.
@@ -122,7 +133,11 @@ impl<'t> RuleReader<'t> {
     fn read_clause(&mut self, segments: &[RawSegment<'_, '_>], is_message: bool) {
         for (at, segment) in segments.iter().enumerate() {
             let Some(negation) = segment.negation else {
-                self.read_wanted(segment, segments.get(at + 1).is_some());
+                let next = segments.get(at + 1);
+                // "npm is forbidden": what stands before it is not wanted.
+                if !next.is_some_and(|it| it.is_about_what_is_before()) {
+                    self.read_wanted(segment, next.is_some());
+                }
                 continue;
             };
             if is_one_of(&negation.folded, "except ausser sauf excepto salvo besides") {
@@ -131,6 +146,11 @@ impl<'t> RuleReader<'t> {
                 self.read_without(&segment.terms);
             } else {
                 let before = segments[..at].last().map_or(&[][..], |it| &it.terms);
+                // "Npm is not slow" compares nothing.
+                let is_said = before.last().is_some_and(|it| is_one_of(&it.folded, "is are was were be"));
+                if is_said && !segment.is_about_what_is_before() {
+                    continue;
+                }
                 self.read_forbidden(segment, before, is_message, false);
             }
         }
@@ -151,7 +171,12 @@ impl<'t> RuleReader<'t> {
         self.read_only(&segment.terms);
         let mode = SegmentMode { is_compared, is_passive: false, verb: None };
         let read = RuleSegment::read(&segment.terms, mode);
-        for object in read.objects {
+        let has_moved = segment.terms.iter().any(|it| it.is(WordClasses::MOVED));
+        let mut objects = read.objects;
+        if has_moved {
+            objects.reverse();
+        }
+        for object in objects {
             match object {
                 RuleObject::Command(words, _) => {
                     self.wanted.get_or_insert(words);
@@ -212,7 +237,11 @@ impl<'t> RuleReader<'t> {
             return;
         }
         let is_compared = is_rest || terms.iter().filter(|it| !it.is_joint()).count() <= 2;
-        let mode = SegmentMode { is_compared, is_passive: false, verb: segment.verb };
+        // "Committe nie .env", "ne touche pas à db/": the verb stands before the negation.
+        let verb = before.iter().find_map(RuleTerm::verb);
+        let is_verb = before.iter().all(|it| it.verb().is_some() || it.is(WordClasses::STOP));
+        let verb = segment.verb.or(verb.filter(|_| is_verb));
+        let mode = SegmentMode { is_compared, is_passive: false, verb };
         let mut read = RuleSegment::read(terms, mode);
         let mut all = terms.clone();
         let points_back = terms.iter().any(|it| is_one_of(&it.folded, "it them those these es sie lo los le les"));
@@ -231,7 +260,7 @@ impl<'t> RuleReader<'t> {
         if !read.is_clear {
             return;
         }
-        let acts = self.forbidden_acts(&all, &read);
+        let acts = self.forbidden_acts(&all, &mut read);
         if !acts.is_empty() {
             self.place.paths.extend(read.place.paths);
             self.place.endings.extend(read.place.endings);
@@ -241,14 +270,22 @@ impl<'t> RuleReader<'t> {
     }
 
     /// Finds what a segment forbids.
-    fn forbidden_acts(&self, terms: &[RuleTerm<'_>], read: &RuleSegment) -> Vec<ForbiddenAct> {
+    fn forbidden_acts(&self, terms: &[RuleTerm<'_>], read: &mut RuleSegment) -> Vec<ForbiddenAct> {
         if let Some(acts) = git_acts(terms, read) {
             return acts;
         }
-        let is_about_packages = terms.iter().any(|it| it.means("dependency package library"));
-        let adds = read.has(RuleVerb::Install) || (read.has(RuleVerb::Create) && is_about_packages);
-        if adds && is_about_packages && read.objects.is_empty() {
+        let is_about_packages = terms.iter().any(RuleTerm::is_package_noun);
+        let is_new = terms.iter().any(RuleTerm::is_new);
+        let adds = read.has(RuleVerb::Install) || ((read.has(RuleVerb::Create) || is_new) && is_about_packages);
+        let is_added = read.objects.len() == 1 && terms.iter().any(|it| it.means("add"));
+        let is_manager = |it: &RuleObject| matches!(it, RuleObject::Command(words, _) if words.len() == 1);
+        if adds && is_about_packages && read.objects.iter().all(is_manager) {
             return vec![ForbiddenAct::Install(None)];
+        }
+        // "Don't use -rf with rm"
+        if let [RuleObject::Flags(flags), RuleObject::Command(words, _)] = &read.objects[..] {
+            let words = [words.as_slice(), flags].concat();
+            return CommandPattern::of_words(&words).map(ForbiddenAct::Run).into_iter().collect();
         }
         let mut acts: Vec<ForbiddenAct> = Vec::new();
         let mut paths = Vec::new();
@@ -269,7 +306,7 @@ impl<'t> RuleReader<'t> {
                     acts.extend(pattern.map(|it| ForbiddenAct::Run(CommandPattern { argument: Some(argument.clone()), ..it })));
                 }
                 RuleObject::Host(host) => acts.push(ForbiddenAct::Reach(host.clone())),
-                RuleObject::Name(name) if adds || self.is_library(read) => acts.extend(package_acts(name)),
+                RuleObject::Name(name) if adds || is_added || self.is_library(read) => acts.extend(package_acts(name)),
                 RuleObject::Name(name) if read.verbs.is_empty() && self.wanted.is_some() => {
                     acts.extend(CommandPattern::of_words(std::slice::from_ref(name)).map(ForbiddenAct::Run));
                 }
@@ -314,7 +351,7 @@ impl<'t> RuleReader<'t> {
 
     /// Reads "always pass --locked to cargo build", "go test always with -race".
     fn read_wanted_flags(&mut self, clause: &[RuleTerm<'_>], segments: &[RawSegment<'_, '_>]) {
-        let is_always = clause.iter().any(|it| it.means("always") || it.is(WordClasses::ONLY));
+        let is_always = clause.iter().any(|it| it.means("always every each must") || it.is(WordClasses::ONLY));
         if !is_always || segments.iter().any(|it| it.negation.is_some()) {
             return;
         }
@@ -413,6 +450,7 @@ impl<'t> RuleReader<'t> {
 fn spare(act: ForbiddenAct, wanted: &[String]) -> Option<ForbiddenAct> {
     let ForbiddenAct::Run(mut pattern) = act else { return Some(act) };
     let line = crate::memory::shell::RunCommand { words: wanted.to_vec(), ..Default::default() };
+    pattern.but = line.starter();
     if pattern.find_in(&line).is_none() {
         return Some(ForbiddenAct::Run(pattern));
     }
@@ -457,6 +495,8 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
             return Some((3, Some(RuleVerb::Alter)));
         }
         ["stay" | "keep", "out" | "away" | "off", ..] => return Some((2, Some(RuleVerb::Alter))),
+        ["read-only", ..] if at > 0 => return Some((1, Some(RuleVerb::Alter))),
+        ["finger", "weg", "von", ..] => return Some((3, Some(RuleVerb::Alter))),
         ["leave", .., "alone"] => return Some((1, Some(RuleVerb::Alter))),
         ["off", "limits", ..] => return Some((2, Some(RuleVerb::Alter))),
         // "No, use pnpm" answers; French "ne … jamais" is one negation.
@@ -468,11 +508,13 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
         return Some((count, None));
     }
     // "The tests never stop": only an order to stop forbids.
-    let is_order = |it: &RuleTerm<'_>| at == 0 && it.is(WordClasses::END_VERB);
+    let lead = WordClasses::LEAD.or(WordClasses::POLITE);
+    let is_first = clause[..at].iter().all(|it| it.is(lead));
+    let is_order = |it: &RuleTerm<'_>| is_first && it.is(WordClasses::END_VERB);
     let is_nothing = is_one_of(&term.folded, "nothing nichts rien nada niente")
         && !clause.iter().any(|it| it.negates);
     let is_forbidden = term.means("forbid") || term.folded == "banned";
-    let negates = term.negates && !(term.is(WordClasses::END_VERB) && at > 0);
+    let negates = term.negates && !(term.is(WordClasses::END_VERB) && !is_first);
     (negates || is_order(term) || is_nothing || is_forbidden).then_some((1, None))
 }
 
@@ -488,7 +530,7 @@ fn releases(segment: &RawSegment<'_, '_>) -> bool {
 
 /// True if words name an act of their own, without an object.
 fn names_act(terms: &[RuleTerm<'_>]) -> bool {
-    let is_package = terms.iter().any(|it| it.means("dependency package library"));
+    let is_package = terms.iter().any(RuleTerm::is_package_noun);
     let is_act = |it: &RuleTerm<'_>| {
         matches!(it.verb(), Some(RuleVerb::Push | RuleVerb::Commit)) && it.ends >= ClauseEnd::Nothing
     };
@@ -536,19 +578,19 @@ fn forbidden_messages(terms: &[RuleTerm<'_>]) -> Vec<ForbiddenAct> {
 }
 
 /// What must not be done with files.
-fn path_act(terms: &[RuleTerm<'_>], read: &RuleSegment, mut paths: Vec<PathPattern>) -> Option<ForbiddenAct> {
+fn path_act(terms: &[RuleTerm<'_>], read: &mut RuleSegment, mut paths: Vec<PathPattern>) -> Option<ForbiddenAct> {
     let is_new = terms.iter().any(RuleTerm::is_new);
     let creates = read.has(RuleVerb::Create) || is_new;
     if paths.is_empty() && creates && terms.iter().any(|it| it.is(WordClasses::FILE)) {
-        paths.clone_from(&read.place.paths);
+        paths = std::mem::take(&mut read.place.paths);
     }
     if paths.is_empty() {
         return None;
     }
     let of = PathSet { of: paths, except: Vec::new() };
     match () {
-        () if read.has(RuleVerb::Alter) => Some(ForbiddenAct::Change(of)),
         () if read.has(RuleVerb::Commit) => Some(ForbiddenAct::Stage(of)),
+        () if read.has(RuleVerb::Alter) => Some(ForbiddenAct::Change(of)),
         () if read.has(RuleVerb::Read) => Some(ForbiddenAct::Read(of)),
         () if is_new || terms.iter().any(|it| it.means("create generate add")) => Some(ForbiddenAct::Create(of)),
         () if creates => Some(ForbiddenAct::Change(of)),
@@ -573,11 +615,16 @@ fn alternatives(purpose: &str, language: &str, wanted: &[String]) -> Vec<Forbidd
     let is_own = |list: &str| list.split(' ').any(|it| it.split('/').next() == Some(&wanted[0]));
     let lists: Vec<(&str, &str)> = programs_for_purpose(purpose).collect();
     let own: Vec<&str> = lists.iter().filter(|it| is_own(it.1)).map(|it| it.0).collect();
+    // `npm test` may run the very program that is wanted.
+    let is_script = |it: &[String]| it.len() > 1 && is_one_of(&it[0], SCRIPT_RUNNERS);
+    let is_tool = !own.is_empty() && !is_one_of(&wanted[0], SCRIPT_RUNNERS);
     let is_meant = |of: &str| (named.is_empty() || of == named) && (own.is_empty() || own.contains(&of));
     let commands = lists.into_iter().filter(|it| is_meant(it.0)).flat_map(|it| it.1.split(' '));
     let words = commands.map(|it| it.split('/').map(str::to_owned).collect::<Vec<_>>());
     // What the wanted command is a case of, or what is a case of it, is not another one.
-    let others = words.filter(|it| !wanted.starts_with(it) && !it.starts_with(wanted));
+    let others = words.filter(|it| {
+        !wanted.starts_with(it) && !it.starts_with(wanted) && !(is_tool && is_script(it))
+    });
     let mut acts: Vec<ForbiddenAct> =
         others.filter_map(|it| CommandPattern::of_words(&it)).map(ForbiddenAct::Run).collect();
     acts.sort_by_key(ToString::to_string);

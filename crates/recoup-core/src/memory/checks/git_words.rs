@@ -65,7 +65,7 @@ fn is_git(object: &RuleObject) -> bool {
 /// True for a word that does not narrow an act: "don't push anything yourself".
 fn is_bare_word(term: &RuleTerm<'_>) -> bool {
     const BARE: &str = "ever you yourself myself manually directly anything just to any the a git i we on at all \
-        own do does make code changes please bitte direkt selbst directement directamente";
+        own do does make hagas haga hacer fais faites mach mache code changes please bitte direkt selbst directement directamente";
     is_one_of(&term.folded, BARE) || term.is_joint() || term.is_unspaced()
 }
 

@@ -79,8 +79,11 @@ const SMALL: WordClasses = WordClasses::STOP
     .or(WordClasses::MINE);
 /// Words of the same kind that are in no class.
 const MANNER: &str = "new plain bare raw direct directly manually manual hand machine box laptop computer \
-    yourself code package packages calls usage statements comments comment line lines tags manuell direkt \
+    yourself task command commands script scripts target recipe things code package packages calls usage statements comments comment line lines tags manuell direkt \
     directement directamente neue neuen nouveau nouveaux nuevos any existing at all anymore imports";
+/// Verbs that are sub-commands.
+const SUBCOMMANDS: &str = "run start install add update upgrade remove commit push create delete rename move \
+    generate put call";
 /// Words that join the things of a list.
 const JOINTS: &str = "and or nor plus und oder et ou y o e ni";
 
@@ -90,19 +93,24 @@ impl RuleTerm<'_> {
             return None;
         }
         let verbs = [
-            (RuleVerb::Commit, "commit stage"),
+            (RuleVerb::Commit, "commit stage committe commite"),
             (RuleVerb::Push, "push"),
             (RuleVerb::Install, "install"),
             (RuleVerb::Alter, "change rename move delete update"),
             (RuleVerb::Create, "create write add generate"),
             (RuleVerb::Read, "read"),
-            (RuleVerb::Use, "use run start call calling calls invoke launch rely using lance lancez utilise"),
+            (RuleVerb::Use, "use run start pass call calling calls invoke launch rely using lance lancez utilise"),
             (RuleVerb::Put, "put leave leaving include mention keep"),
         ];
         if self.is(WordClasses::ALTER) || (self.is_unspaced() && self.means("editor")) {
             return Some(RuleVerb::Alter);
         }
         verbs.iter().find(|(_, words)| self.means(words)).map(|(verb, _)| *verb)
+    }
+
+    /// True for "dependency", "package" and other names of the same.
+    pub(super) fn is_package_noun(&self) -> bool {
+        self.means("dependency package library") || is_one_of(&self.folded, "crate crates gem gems")
     }
 
     /// True for "new" in several languages.
@@ -126,6 +134,7 @@ impl RuleTerm<'_> {
 
     fn is_preposition(&self) -> bool {
         !self.is_code
+            && !is_one_of(&self.folded, "de d des du of")
             && self.is(WordClasses::PREPOSITION
                 .or(WordClasses::INSIDE)
                 .or(WordClasses::WITHIN)
@@ -221,7 +230,10 @@ impl<'t> SegmentReader<'_, 't> {
             self.segment.objects.push(RuleObject::Host(host));
         } else if let Some(text) = text_name(term).filter(|_| !wants_path || term.text.contains('(')) {
             self.segment.objects.push(RuleObject::Text(text));
-        } else if term.is_unknown() && (self.mode.is_compared || self.segment.has(RuleVerb::Install) || self.segment.has(RuleVerb::Create)) && is_package_name(term.text) {
+        } else if terms.get(self.at).is_some_and(|it| it.folded == "statements") && !term.is(SMALL) {
+            // "No print statements"
+            self.segment.objects.push(RuleObject::Text(term.folded.clone()));
+        } else if term.is_unknown() && !self.is_harmless(term) && (self.mode.is_compared || self.segment.has(RuleVerb::Install) || self.segment.has(RuleVerb::Create)) && is_package_name(term.text) {
             self.segment.objects.push(RuleObject::Name(term.text.to_owned()));
         } else if !self.is_harmless(term) && self.segment.objects.is_empty() && !self.segment.has(RuleVerb::Push) {
             self.segment.is_clear = false;
@@ -233,7 +245,12 @@ impl<'t> SegmentReader<'_, 't> {
     }
 
     fn is_harmless(&self, term: &RuleTerm<'_>) -> bool {
-        term.is_small() || term.verb().is_some() || term.is_reaching() || term.means("always never allow forbid dependency library message format linter test build branch commit")
+        term.is_small() || term.verb().is_some() || term.is_reaching() || term.is(WordClasses::TREAT) || term.is_package_noun() || term.means("always never allow forbid dependency library message format linter test build branch commit")
+    }
+
+    /// True for the name of a program of the table or of a family.
+    fn is_program_name(&self, term: &RuleTerm<'_>) -> bool {
+        is_known_program(&term.folded) || is_tool(&term.folded)
     }
 
     /// True if a term names a program here. An ordinary word does only where it is compared, used, or
@@ -247,6 +264,9 @@ impl<'t> SegmentReader<'_, 't> {
         let next_word = self.terms.get(self.at).filter(|it| term.ends == ClauseEnd::Nothing && !it.is_flag() && !it.is_code);
         let is_language = endings_of(&term.folded).is_some() && next_word.is_some_and(|it| it.means("test") || it.is(WordClasses::FILE) || it.folded == "code");
         if is_language {
+            return false;
+        }
+        if is_one_of(&term.folded, MANNER) {
             return false;
         }
         let is_ordinary = !is_value
@@ -272,6 +292,7 @@ impl<'t> SegmentReader<'_, 't> {
                 && next.text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-:".contains(c))
                 && !next.is(WordClasses::POLITE.or(WordClasses::FOLDER).or(WordClasses::FILE).or(WordClasses::POINTS_BACK))
                 && !next.is_preposition()
+                && (next.verb().is_none() || is_one_of(next.text, SUBCOMMANDS))
                 && !is_one_of(&next.folded, MANNER)
                 && !(self.mode.is_passive && (next.verb().is_some() || next.is(SMALL)))
                 && !(next.is(SMALL) && next.verb().is_none() && !next.means("start stop add get"));
@@ -321,9 +342,22 @@ impl<'t> SegmentReader<'_, 't> {
             self.at += count;
             return;
         }
-        if matches!(&*term.folded, "with" | "mit" | "avec" | "con")
-            && self.terms.get(self.at).is_some_and(RuleTerm::is_flag)
-        {
+        let Some(next) = self.terms.get(self.at) else { return };
+        // "Don't add dist/ to git"
+        if next.folded == "git" && matches!(&*term.folded, "to" | "in" | "into") {
+            self.segment.verbs.push(RuleVerb::Commit);
+            self.at += 1;
+            return;
+        }
+        if wants_path && term.is(WordClasses::TARGET) && next.path().is_some() {
+            return;
+        }
+        let is_means = matches!(&*term.folded, "with" | "via" | "through" | "to" | "mit" | "avec" | "con");
+        let flags = self.segment.objects.iter().all(|it| matches!(it, RuleObject::Flags(_)));
+        if is_means && flags && (next.is_flag() || self.is_program_name(next)) {
+            let first = &self.terms[0].folded;
+            let skips = is_one_of(first, "skip skipping bypass bypassing disable circumvent");
+            self.segment.is_clear |= skips && next.is_flag();
             return;
         }
         if let Some(RuleObject::Command(words, _)) = self.segment.objects.last()

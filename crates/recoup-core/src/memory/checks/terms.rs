@@ -128,7 +128,8 @@ fn plain_term<'t>(rule: &'t str, tokens: &[Token<'t>], from: usize, to: usize) -
     let (mut start, mut end) = (first.start, last.span().end);
     if !first.text.starts_with(has_no_spaces) {
         let before = rule[..start].trim_end_matches(|c| OPENING.contains(c));
-        let is_own = !before.ends_with(char::is_alphanumeric);
+        let is_name = |c: char| c.is_alphanumeric() && !has_no_spaces(c);
+        let is_own = !before.ends_with(is_name);
         start = if is_own { before.len() } else { start };
         let behind = rule[end..].trim_start_matches(|c| CLOSING.contains(c));
         end = rule.len() - behind.len();

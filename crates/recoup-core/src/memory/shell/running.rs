@@ -31,6 +31,8 @@ pub(crate) struct RunCommand {
     pub(crate) outputs: Vec<String>,
     /// Texts for its standard input.
     pub(crate) texts: Vec<String>,
+    /// What starts it: `uv run`, `sudo`.
+    pub(crate) starters: Vec<String>,
 }
 
 /// Returns all commands that a line runs, in their order. A command that starts another one comes
@@ -49,11 +51,16 @@ fn collect_line(line: &str, depth: u8, found: &mut Vec<RunCommand>) {
         for nested in &command.nested {
             collect_line(nested, depth - 1, found);
         }
-        collect_command(command, depth, found);
+        collect_command(command, depth, Vec::new(), found);
     }
 }
 
-fn collect_command(command: ShellCommand, depth: u8, found: &mut Vec<RunCommand>) {
+fn collect_command(
+    command: ShellCommand,
+    depth: u8,
+    starters: Vec<String>,
+    found: &mut Vec<RunCommand>,
+) {
     let ShellCommand { words, inputs, outputs, texts, nested: _ } = command;
     let plain = strip_keywords(&words).to_vec();
     let script = inline_script(&plain);
@@ -61,13 +68,16 @@ fn collect_command(command: ShellCommand, depth: u8, found: &mut Vec<RunCommand>
         && is_program_in("shells", &plain_program_name(plain.first().map_or("", String::as_str)))
         && plain[1..].iter().all(|word| word.starts_with('-'));
     let inner = started_command(&plain).filter(|_| depth > 0);
-    found.push(RunCommand { words: plain, inputs, outputs, texts: texts.clone() });
+    let command = RunCommand { words: plain, inputs, outputs, texts: texts.clone(), starters };
+    let starters = [command.starters.clone(), command.starter_names()].concat();
+    found.push(command);
     let scripts = script.into_iter().chain(texts.iter().filter(|_| reads_script).cloned());
     for script in scripts.filter(|_| depth > 0) {
         collect_line(&script, depth - 1, found);
     }
     if let Some(words) = inner {
-        collect_command(ShellCommand { words, texts, ..ShellCommand::default() }, depth - 1, found);
+        let command = ShellCommand { words, texts, ..ShellCommand::default() };
+        collect_command(command, depth - 1, starters, found);
     }
 }
 
@@ -133,6 +143,23 @@ impl RunCommand {
         let mut names = vec![called.to_owned()];
         names.extend(is_version.then_some(plain));
         names
+    }
+
+    /// Returns the names by which it is known as what starts another command.
+    fn starter_names(&self) -> Vec<String> {
+        let (name, arguments) = (self.known_name(), self.arguments());
+        let with_sub = arguments.first().map(|it| format!("{name} {it}"));
+        [name].into_iter().chain(with_sub).collect()
+    }
+
+    /// Returns the name of what starts another command, if these are words that do: `uv run`.
+    pub(crate) fn starter(&self) -> Option<String> {
+        let words = [self.words.as_slice(), &["x".to_owned()]].concat();
+        let sub = self.arguments().first().is_some_and(|sub| {
+            find_program("runners", &format!("{}/{sub}", self.known_name())).is_some()
+        });
+        started_command(&words).filter(|_| self.words.len() > 1 || is_program_in("wrappers", &self.known_name()))?;
+        self.starter_names().into_iter().nth(usize::from(sub))
     }
 
     fn known_name(&self) -> String {
