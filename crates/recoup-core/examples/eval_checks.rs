@@ -65,6 +65,7 @@ fn measure(half: &str, is_verbose: bool) -> bool {
     let root = Path::new("/home/me/app");
     let (mut precision, mut rules) = (ShareCount::default(), ShareCount::default());
     let (mut breaking, mut unwanted) = (ShareCount::default(), ShareCount::default());
+    let mut compiled = ShareCount::default();
     let mut harmed = 0;
     for labelled in labelled_rules(half) {
         let check = RuleCheck::compile(&labelled.rule, None);
@@ -88,6 +89,7 @@ fn measure(half: &str, is_verbose: bool) -> bool {
         }
         if labelled.checkable {
             rules.add(found && is_harmless);
+            compiled.add(check.is_some());
         } else {
             unwanted.add(check.is_none());
         }
@@ -99,6 +101,7 @@ fn measure(half: &str, is_verbose: bool) -> bool {
         }
     }
     precision.print("flagged calls that break their rule");
+    compiled.print("checkable rules with a check");
     rules.print("checkable rules found, none of theirs wrong");
     breaking.print("breaking calls flagged");
     unwanted.print("uncheckable rules without a check");

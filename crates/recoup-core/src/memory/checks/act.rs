@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::call::CheckedCall;
 use super::command::{self, CommandPattern};
 use super::path::{CheckPlace, NamedPath, PathSet};
-use super::written_text::{TextPattern, imports_package};
+use super::written_text::{TextPattern, contains_whole, imports_package};
 
 /// Something that a rule forbids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,12 @@ pub(super) enum ForbiddenAct {
     Import(String),
     /// Changing files, creating them included.
     Change(PathSet),
+    /// Changing files that are there already.
+    ChangeExisting(PathSet),
+    /// Deleting or moving files.
+    Remove(PathSet),
+    /// Using a tool of the agent, or a tool of an MCP server.
+    UseTool(String),
     /// Creating files that are not there.
     Create(PathSet),
     Read(PathSet),
@@ -50,7 +56,10 @@ impl ForbiddenAct {
             Self::Push(_) => vec!["program:git/push".to_owned()],
             Self::Install(None) => vec!["install".to_owned()],
             Self::Install(Some(package)) => vec![format!("install:{package}")],
-            Self::Change(paths) | Self::Create(paths) => paths.keys(),
+            Self::Change(paths) | Self::ChangeExisting(paths) | Self::Remove(paths) | Self::Create(paths) => {
+                paths.keys()
+            }
+            Self::UseTool(name) => vec![format!("tool:{name}")],
             Self::Read(paths) => prefixed("read", paths),
             Self::Stage(paths) => prefixed("stage", paths),
             Self::Write(_) | Self::Import(_) if place.endings.is_empty() => vec!["text".to_owned()],
@@ -70,7 +79,8 @@ impl ForbiddenAct {
             at_place.map(|it| &it.command)
         };
         let find_path = |paths: &PathSet, named: &[NamedPath]| {
-            named.iter().find(|path| paths.has(path)).map(|path| path.lexical.clone())
+            let mut at_place = named.iter().filter(|path| place.has_path(path));
+            at_place.find(|path| paths.has(path)).map(|path| path.lexical.clone())
         };
         let find_text = |is_added: &dyn Fn(&str, &str) -> bool| {
             let mut texts = facts.texts.iter().filter(|it| place.has_file(&it.path));
@@ -97,11 +107,16 @@ impl ForbiddenAct {
                 find_text(&adds).then(|| format!("import of {package}"))
             }
             Self::Change(paths) => find_path(paths, &facts.changed),
-            Self::Create(paths) => {
-                let created: Vec<NamedPath> =
-                    facts.created.iter().filter(|it| place.has_path(it)).cloned().collect();
-                find_path(paths, &created)
+            Self::ChangeExisting(paths) => {
+                let is_old = |it: &&NamedPath| !facts.created.contains(it);
+                let old: Vec<NamedPath> = facts.changed.iter().filter(is_old).cloned().collect();
+                find_path(paths, &old)
             }
+            Self::Remove(paths) => find_path(paths, &facts.removed),
+            Self::UseTool(name) => {
+                (call.tool() == name || facts.server.as_ref() == Some(name)).then(|| call.tool().to_owned())
+            }
+            Self::Create(paths) => find_path(paths, &facts.created),
             Self::Read(paths) => find_path(paths, &facts.read),
             Self::Reach(host) => facts.hosts.contains(host).then(|| host.clone()),
             Self::Stage(paths) => find_path(paths, &facts.staged),
@@ -109,7 +124,7 @@ impl ForbiddenAct {
                 find_text(&|new, old| text.is_added(new, old)).then(|| text.to_string())
             }
             Self::Message(text) => {
-                let has = |message: &&str| message.to_lowercase().contains(text.as_str());
+                let has = |message: &&str| contains_whole(&message.to_lowercase(), text);
                 commands().flat_map(command::commit_messages).find(has).map(|_| text.clone())
             }
             Self::EmojiMessage => {
@@ -135,6 +150,9 @@ impl fmt::Display for ForbiddenAct {
             Self::Install(Some(package)) => write!(f, "adding the package {package}"),
             Self::Import(package) => write!(f, "importing {package}"),
             Self::Change(paths) => write!(f, "changing {paths}"),
+            Self::ChangeExisting(paths) => write!(f, "changing existing files of {paths}"),
+            Self::Remove(paths) => write!(f, "deleting {paths}"),
+            Self::UseTool(name) => write!(f, "the tool {name}"),
             Self::Create(paths) => write!(f, "creating {paths}"),
             Self::Read(paths) => write!(f, "reading {paths}"),
             Self::Reach(host) => write!(f, "reaching {host}"),

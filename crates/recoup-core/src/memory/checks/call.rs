@@ -54,6 +54,8 @@ pub(super) struct CallFacts {
     pub(super) commands: Vec<PlacedCommand>,
     pub(super) changed: Vec<NamedPath>,
     pub(super) created: Vec<NamedPath>,
+    /// Files that are deleted or moved away.
+    pub(super) removed: Vec<NamedPath>,
     pub(super) read: Vec<NamedPath>,
     /// Files that are added to a commit.
     pub(super) staged: Vec<NamedPath>,
@@ -86,7 +88,10 @@ impl<'a> CheckedCall<'a> {
     /// Returns its keys. A check can only be broken if one of its keys is among these.
     pub fn index_keys(&self) -> Vec<String> {
         let facts = self.facts();
-        let mut keys: Vec<String> = facts.server.iter().map(|it| format!("program:{it}")).collect();
+        let mut keys = vec![format!("tool:{}", self.tool)];
+        if let Some(server) = &facts.server {
+            keys.extend([format!("tool:{server}"), format!("program:{server}")]);
+        }
         for PlacedCommand { command, .. } in &facts.commands {
             for name in command.names() {
                 let first = command.arguments().first().map(|it| format!("program:{name}/{it}"));
@@ -164,7 +169,12 @@ impl FactFinder<'_> {
         if CHANGING.iter().any(|it| name.contains(it)) {
             let creates = CREATING.iter().any(|it| name.contains(it))
                 || field("command").is_some_and(|it| it == "create");
+            let removes = ["delete", "remove", "move", "rename"].iter().any(|it| name.contains(it));
             for path in paths {
+                if removes {
+                    let path = self.named(path, self.cwd);
+                    self.facts.removed.push(path);
+                }
                 self.add_change(path, self.cwd, creates);
                 self.add_texts(path, input, creates);
             }
@@ -193,15 +203,19 @@ impl FactFinder<'_> {
             fields.iter().find_map(|it| value.get(it)?.as_str().map(str::to_owned))
         };
         let edits = input.get("edits").and_then(Value::as_array);
-        for edit in edits.into_iter().flatten().chain([input]) {
-            let Some(new) = text_of(edit, &NEW_FIELDS) else { continue };
-            let old = text_of(edit, &OLD_FIELDS).or_else(|| {
-                let path = self.cwd.join(path);
-                let is_small = path.metadata().is_ok_and(|it| it.is_file() && it.len() <= MOST_OF_FILE);
-                (creates && is_small).then(|| std::fs::read_to_string(&path).ok()).flatten()
-            });
+        let edits: Vec<&Value> = edits.into_iter().flatten().chain([input]).collect();
+        let all = |fields: &[&str]| -> Vec<String> {
+            edits.iter().filter_map(|edit| text_of(edit, fields)).collect()
+        };
+        // What one edit takes away and another puts back is not added.
+        let (new, mut old) = (all(&NEW_FIELDS).join("\n"), all(&OLD_FIELDS).join("\n"));
+        let file = self.cwd.join(path);
+        if creates && file.metadata().is_ok_and(|it| it.is_file() && it.len() <= MOST_OF_FILE) {
+            old += &std::fs::read_to_string(&file).unwrap_or_default();
+        }
+        if !new.is_empty() {
             let path = self.named(path, self.cwd);
-            self.facts.texts.push(WrittenText { path, new, old: old.unwrap_or_default() });
+            self.facts.texts.push(WrittenText { path, new, old });
         }
     }
 
@@ -225,6 +239,10 @@ impl FactFinder<'_> {
         }
         for path in &files.changed {
             self.add_change(path, folder, false);
+        }
+        for path in &files.removed {
+            let path = self.named(path, folder);
+            self.facts.removed.push(path);
         }
         for path in &files.created {
             self.add_change(path, folder, true);
@@ -262,7 +280,11 @@ impl FactFinder<'_> {
             }
             match header {
                 Some((kind, named)) => {
-                    self.add_change(named, folder, is_one_of(kind, "Add Move"));
+                    self.add_change(named, folder, kind.starts_with("Add") || kind.starts_with("Move"));
+                    if kind.starts_with("Delete") {
+                        let path = self.named(named, folder);
+                        self.facts.removed.push(path);
+                    }
                     path = Some(named);
                 }
                 None => match line.split_at_checked(1) {

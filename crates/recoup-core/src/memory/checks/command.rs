@@ -67,7 +67,10 @@ impl CommandPattern {
         let names = command.names();
         let is_program = self.program.is_empty() || names.contains(&self.program);
         let is_right = |it: &String| names.contains(it) || command.starters.contains(it);
-        if !is_program || self.but.as_ref().is_some_and(is_right) {
+        // What only prints and searches may name any option.
+        let only_says = self.program.is_empty()
+            && (is_one_of(command.program(), READERS) || is_one_of(command.program(), "echo printf"));
+        if only_says || !is_program || self.but.as_ref().is_some_and(is_right) {
             return None;
         }
         let arguments = command.arguments();
@@ -75,6 +78,10 @@ impl CommandPattern {
         let mut later = arguments.iter();
         let has_words = is_sub && self.words.iter().all(|word| later.any(|it| it == word));
         let flags = command.flags();
+        let asks = |it: &String| matches!(it.as_str(), "--help" | "--version") && !self.flags.contains(it);
+        if flags.iter().any(asks) {
+            return None;
+        }
         let has_flags = self.flags.iter().all(|flag| flags.contains(flag));
         let is_right = |it: &String| flags.contains(it) || arguments.contains(&it.as_str());
         let names = |word: &String| {
@@ -128,7 +135,11 @@ pub(super) fn find_push(command: &RunCommand, branch: &str) -> Option<String> {
     if command.program() != "git" || arguments.first() != Some(&"push") {
         return None;
     }
-    if command.flags().iter().any(|it| matches!(it.as_str(), "--mirror" | "--all")) {
+    let flags = command.flags();
+    if flags.iter().any(|it| it == "--dry-run") {
+        return None;
+    }
+    if flags.iter().any(|it| matches!(it.as_str(), "--mirror" | "--all")) {
         return Some("git push --mirror".to_owned());
     }
     let is_target = |refspec: &&str| {
@@ -182,6 +193,8 @@ pub(super) struct ChangedFiles<'a> {
     pub(super) changed: Vec<String>,
     /// Those that need not have been there.
     pub(super) created: Vec<String>,
+    /// Those that are gone afterwards.
+    pub(super) removed: Vec<String>,
     pub(super) read: Vec<&'a str>,
 }
 
@@ -196,10 +209,15 @@ impl<'a> ChangedFiles<'a> {
         let has = |flag: &str| flags.iter().any(|it| it == flag);
         let owned = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         match command.program() {
-            "rm" | "rmdir" | "unlink" | "shred" | "truncate" => files.changed = owned(&arguments),
+            "rm" | "rmdir" | "unlink" | "shred" => {
+                files.changed = owned(&arguments);
+                files.removed.clone_from(&files.changed);
+            }
+            "truncate" => files.changed = owned(&arguments),
             "touch" | "tee" | "mkdir" => files.created.extend(owned(&arguments)),
             "mv" => {
                 files.changed = owned(arguments.split_last().map_or(&[][..], |it| it.1));
+                files.removed.clone_from(&files.changed);
                 files.created.extend(target_files(&arguments));
             }
             "cp" | "ln" | "install" | "rsync" => files.created.extend(target_files(&arguments)),
@@ -212,8 +230,16 @@ impl<'a> ChangedFiles<'a> {
                 files.changed.extend(option_value(command, "-d --directory"));
             }
             "curl" | "wget" => files.created.extend(option_value(command, "-o -O --output")),
-            "git" => files.changed = changed_by_git(command, &arguments),
-            "find" if has("-delete") => files.changed = owned(&arguments[..arguments.len().min(1)]),
+            "git" => {
+                files.changed = changed_by_git(command, &arguments);
+                if matches!(arguments.first(), Some(&"rm" | &"mv")) {
+                    files.removed.clone_from(&files.changed);
+                }
+            }
+            "find" if has("-delete") => {
+                files.changed = owned(&arguments[..arguments.len().min(1)]);
+                files.removed.clone_from(&files.changed);
+            }
             "dd" => {
                 files.created.extend(arguments.iter().filter_map(|it| it.strip_prefix("of=")).map(str::to_owned));
             }

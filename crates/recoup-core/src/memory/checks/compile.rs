@@ -10,6 +10,7 @@ use super::segment::{RuleObject, RuleSegment, RuleVerb, SegmentMode, is_tool, re
 use super::terms::{RuleTerm, split_terms};
 use super::written_text::TextPattern;
 use super::{CHECK_VERSION, RuleCheck};
+use crate::memory::lang::families::{FAMILIES, ValueFamily};
 use crate::memory::lang::file_kinds::endings_of;
 use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::{self, WordClasses};
@@ -18,6 +19,8 @@ use crate::memory::shell::{is_known_program, programs_for_purpose};
 
 /// Programs that run a project's own scripts.
 const SCRIPT_RUNNERS: &str = "npm pnpm yarn bun";
+/// Families of programs of which a project uses one.
+const MANAGERS: &str = "package-manager python-packages";
 /// Longest rule that is read, in bytes.
 const LONGEST: usize = 600;
 
@@ -32,7 +35,8 @@ pub(super) fn compile_rule(text: &str, paths: Option<&str>) -> Option<RuleCheck>
         reader.read_sentence(sentence);
     }
     if let Some(glob) = paths {
-        reader.place = CheckPlace { paths: vec![PathPattern::new(glob)?], ..CheckPlace::default() };
+        reader.place.paths = vec![PathPattern::new(glob)?];
+        reader.place.endings.clear();
     }
     reader.finish()
 }
@@ -40,21 +44,31 @@ pub(super) fn compile_rule(text: &str, paths: Option<&str>) -> Option<RuleCheck>
 /// True if a rule holds only sometimes, leaves a choice, asks, or tells what happened.
 fn is_doubtful(text: &str, terms: &[RuleTerm<'_>]) -> bool {
     let is_weak = |it: &RuleTerm<'_>| it.is(WordClasses::HEDGE.or(WordClasses::WEAK));
-    // "You lost my work with it once": nothing depends on a word that ends its clause.
-    let is_condition = |it: &RuleTerm<'_>| {
-        it.is(WordClasses::CONDITION.or(WordClasses::SUBORDINATE)) && it.ends == ClauseEnd::Nothing
-    };
-    let inner = &terms[..terms.len().saturating_sub(1)];
     let is_once = |pair: &[RuleTerm<'_>]| {
         is_one_of(&pair[0].folded, "this last next one") && pair[1].folded == "time"
     };
-    let is_last_condition = terms.last().is_some_and(|it| it.is_unspaced() && is_condition(it));
     text.trim_end().ends_with(['?', '？'])
         || terms.iter().any(|it| !it.is_code && is_weak(it))
-        || inner.iter().any(|it| !it.is_code && is_condition(it))
-        || is_last_condition
+        || terms.split_inclusive(|it| it.ends >= ClauseEnd::Clause).any(is_conditional)
         || terms.windows(2).any(is_once)
         || lexicon::MEANWHILE.find(&tokenize_text(text)).is_some()
+}
+
+/// True for a clause that makes a rule depend on something. A reason may have a condition of its own:
+/// "never npm, it breaks when offline".
+fn is_conditional(clause: &[RuleTerm<'_>]) -> bool {
+    let condition = WordClasses::CONDITION.or(WordClasses::SUBORDINATE);
+    let is_act = |it: &RuleTerm<'_>| it.negates || it.is_code || it.is_flag() || it.path().is_some()
+        || is_known_program(&it.folded) || it.means("forbid push commit");
+    let lead = WordClasses::LEAD.or(WordClasses::EVEN).or(WordClasses::ONLY).or(WordClasses::EXCLUSION);
+    let begins = clause.iter().find(|it| !it.is(lead));
+    // "You lost my work with it once": nothing depends on a word that ends its clause.
+    let inner = match clause.last() {
+        Some(last) if last.is_unspaced() => clause,
+        _ => &clause[..clause.len().saturating_sub(1)],
+    };
+    inner.iter().any(|it| !it.is_code && it.is(condition))
+        && (clause.iter().any(is_act) || begins.is_some_and(|it| it.is(condition)))
 }
 
 /// A part of a clause, before it is read.
@@ -80,8 +94,9 @@ impl RawSegment<'_, '_> {
 #[derive(Debug, Default)]
 struct RuleReader<'t> {
     acts: Vec<ForbiddenAct>,
+    /// Other commands for the purpose of what is wanted; they count if nothing is named.
+    alternatives: Vec<ForbiddenAct>,
     place: CheckPlace,
-    except: Vec<PathPattern>,
     /// Words of the command that is wanted.
     wanted: Option<Vec<String>>,
     /// A wanted name that is no command.
@@ -126,6 +141,21 @@ impl<'t> RuleReader<'t> {
                 self.read_purpose(clause, &segments);
                 forbids_last = segments.iter().any(|it| it.negation.is_some());
             }
+            // "Npm install is broken, use npm ci instead"
+            let says_instead = clause.iter().any(|it| it.folded == "instead") && self.acts.is_empty();
+            if says_instead && let [segment] = &segments[..] && segment.negation.is_none() {
+                let read = RuleSegment::read(&self.last_clause, SegmentMode { is_passive: true, ..SegmentMode::default() });
+                let commands: Vec<&RuleObject> =
+                    read.objects.iter().filter(|it| matches!(it, RuleObject::Command(..))).collect();
+                if let [RuleObject::Command(words, _)] = commands[..] {
+                    self.acts.extend(CommandPattern::of_words(words).map(ForbiddenAct::Run));
+                    self.wanted = RuleSegment::read(&segment.terms, SegmentMode { is_compared: true, ..SegmentMode::default() })
+                        .objects.into_iter().find_map(|it| match it {
+                            RuleObject::Command(words, _) => Some(words),
+                            _ => None,
+                        });
+                }
+            }
             self.last_clause = clause.to_vec();
         }
     }
@@ -163,14 +193,13 @@ impl<'t> RuleReader<'t> {
                 && let Some((place, _)) = read_place(&segment.terms[at + 1..])
                 && (is_compared || at == 0)
             {
-                self.place.paths.extend(place.paths);
-                self.place.endings.extend(place.endings);
-                self.place.tests |= place.tests;
+                self.place.extend(place);
             }
         }
         self.read_only(&segment.terms);
         let mode = SegmentMode { is_compared, is_passive: false, verb: None };
         let read = RuleSegment::read(&segment.terms, mode);
+        self.acts.extend(other_values(&segment.terms, &read));
         let has_moved = segment.terms.iter().any(|it| it.is(WordClasses::MOVED));
         let mut objects = read.objects;
         if has_moved {
@@ -193,7 +222,9 @@ impl<'t> RuleReader<'t> {
     fn read_only(&mut self, terms: &[RuleTerm<'_>]) {
         let read = RuleSegment::read(terms, SegmentMode::default());
         let is_only = terms.iter().any(|it| it.is(WordClasses::ONLY) && it.ends == ClauseEnd::Nothing);
-        let works = read.has(RuleVerb::Alter) || read.has(RuleVerb::Create);
+        let stays = terms.iter().any(|it| is_one_of(&it.folded, "work stay inside"));
+        let works = read.has(RuleVerb::Alter) || read.has(RuleVerb::Create) || stays;
+        let is_only = is_only || terms.first().is_some_and(|it| it.folded == "stay");
         let paths = read.objects.into_iter().filter_map(|it| match it {
             RuleObject::Path(path) => Some(path),
             _ => None,
@@ -206,9 +237,14 @@ impl<'t> RuleReader<'t> {
     }
 
     fn read_exception(&mut self, terms: &[RuleTerm<'_>]) {
-        let paths: Vec<PathPattern> = terms.iter().filter_map(RuleTerm::path).collect();
-        self.is_narrowed |= paths.is_empty();
-        self.except.extend(paths);
+        let from = terms.iter().position(|it| !it.is(WordClasses::STOP.or(WordClasses::WITHIN)));
+        let Some((place, _)) = from.and_then(|from| read_place(&terms[from..])) else {
+            self.is_narrowed = true;
+            return;
+        };
+        self.is_narrowed |= !place.endings.is_empty();
+        self.place.except.extend(place.paths);
+        self.place.except_tests |= place.tests;
     }
 
     /// Reads "… without --locked" behind a forbidden command.
@@ -251,33 +287,34 @@ impl<'t> RuleReader<'t> {
             all = before.iter().chain(terms).cloned().collect();
             read = RuleSegment::read(&all, SegmentMode { is_compared: false, is_passive: true, verb: segment.verb });
         }
-        if is_rest && let Some(RuleObject::Command(..)) = read.objects.first() {
+        if (is_rest || segment.verb.is_some()) && let Some(RuleObject::Command(..)) = read.objects.first() {
             read.verbs.clear();
         }
         if is_message {
             return self.acts.extend(forbidden_messages(&all));
+        }
+        if let Some(acts) = git_acts(&all, &read) {
+            return self.acts.extend(acts);
         }
         if !read.is_clear {
             return;
         }
         let acts = self.forbidden_acts(&all, &mut read);
         if !acts.is_empty() {
-            self.place.paths.extend(read.place.paths);
-            self.place.endings.extend(read.place.endings);
-            self.place.tests |= read.place.tests;
+            self.place.extend(read.place);
         }
         self.acts.extend(acts);
     }
 
     /// Finds what a segment forbids.
     fn forbidden_acts(&self, terms: &[RuleTerm<'_>], read: &mut RuleSegment) -> Vec<ForbiddenAct> {
-        if let Some(acts) = git_acts(terms, read) {
-            return acts;
-        }
         let is_about_packages = terms.iter().any(RuleTerm::is_package_noun);
         let is_new = terms.iter().any(RuleTerm::is_new);
         let adds = read.has(RuleVerb::Install) || ((read.has(RuleVerb::Create) || is_new) && is_about_packages);
         let is_added = read.objects.len() == 1 && terms.iter().any(|it| it.means("add"));
+        if read.has(RuleVerb::Install) && terms.iter().any(|it| is_one_of(&it.folded, "globally global systemwide system-wide")) {
+            return global_installs();
+        }
         let is_manager = |it: &RuleObject| matches!(it, RuleObject::Command(words, _) if words.len() == 1);
         if adds && is_about_packages && read.objects.iter().all(is_manager) {
             return vec![ForbiddenAct::Install(None)];
@@ -297,7 +334,12 @@ impl<'t> RuleReader<'t> {
                     if is_run {
                         acts.extend(CommandPattern::of_words(words).map(ForbiddenAct::Run));
                     }
-                    if words.len() == 1 && (!is_program || adds) {
+                    let is_manager = FAMILIES.iter().any(|it| is_one_of(it.name, MANAGERS) && it.has_value(&words[0]));
+                    if words.len() == 1 && adds && is_manager {
+                        // "No pip installs"
+                        let words = [words[0].clone(), "install".to_owned()];
+                        acts.extend(CommandPattern::of_words(&words).map(ForbiddenAct::Run));
+                    } else if words.len() == 1 && (!is_program || adds) {
                         acts.extend(package_acts(&words[0]));
                     }
                 }
@@ -305,16 +347,23 @@ impl<'t> RuleReader<'t> {
                     let pattern = CommandPattern::of_words(words);
                     acts.extend(pattern.map(|it| ForbiddenAct::Run(CommandPattern { argument: Some(argument.clone()), ..it })));
                 }
+                RuleObject::Tool(name) => acts.push(ForbiddenAct::UseTool(name.clone())),
                 RuleObject::Host(host) => acts.push(ForbiddenAct::Reach(host.clone())),
                 RuleObject::Name(name) if adds || is_added || self.is_library(read) => acts.extend(package_acts(name)),
                 RuleObject::Name(name) if read.verbs.is_empty() && self.wanted.is_some() => {
                     acts.extend(CommandPattern::of_words(std::slice::from_ref(name)).map(ForbiddenAct::Run));
                 }
                 RuleObject::Name(_) => {}
-                RuleObject::Flags(flags) => acts.push(ForbiddenAct::Run(CommandPattern {
-                    flags: flags.clone(),
-                    ..self.context_of_flags(&acts)
-                })),
+                RuleObject::Flags(flags) => {
+                    let context = self.context_of_flags(&acts, terms);
+                    // "-f" means something else in each program.
+                    let is_known = |it: &&String| it.starts_with("--") || !context.program.is_empty();
+                    let flags: Vec<String> = flags.iter().filter(is_known).cloned().collect();
+                    // "No -u, no --updateSnapshot": each of them.
+                    acts.extend(flags.into_iter().map(|flag| {
+                        ForbiddenAct::Run(CommandPattern { flags: vec![flag], ..context.clone() })
+                    }));
+                }
                 RuleObject::Text(text) if !read.has(RuleVerb::Commit) => {
                     acts.extend(TextPattern::new(text).map(ForbiddenAct::Write));
                 }
@@ -337,7 +386,8 @@ impl<'t> RuleReader<'t> {
     }
 
     /// Program to which options belong that are named behind it.
-    fn context_of_flags(&self, acts: &[ForbiddenAct]) -> CommandPattern {
+    fn context_of_flags(&self, acts: &[ForbiddenAct], terms: &[RuleTerm<'_>]) -> CommandPattern {
+        let is_short = terms.iter().any(|it| it.is_flag() && !it.text.starts_with("--"));
         match acts.last() {
             Some(ForbiddenAct::Run(pattern)) => CommandPattern {
                 flags: Vec::new(),
@@ -345,14 +395,21 @@ impl<'t> RuleReader<'t> {
                 program: pattern.program.clone(),
                 ..CommandPattern::default()
             },
-            _ => CommandPattern { program: self.program.clone().unwrap_or_default(), ..CommandPattern::default() },
+            _ if is_short => CommandPattern {
+                program: self.program.clone().unwrap_or_default(),
+                ..CommandPattern::default()
+            },
+            _ => CommandPattern::default(),
         }
     }
 
     /// Reads "always pass --locked to cargo build", "go test always with -race".
     fn read_wanted_flags(&mut self, clause: &[RuleTerm<'_>], segments: &[RawSegment<'_, '_>]) {
         let is_always = clause.iter().any(|it| it.means("always every each must") || it.is(WordClasses::ONLY));
-        if !is_always || segments.iter().any(|it| it.negation.is_some()) {
+        let is_order = clause.first().is_some_and(|it| it.is(WordClasses::EMPLOY) || it.means("add include"));
+        let ends_with_flag = clause.last().is_some_and(|it| it.is_flag() || it.is_code);
+        let needs = clause.iter().any(|it| is_one_of(&it.folded, "needs requires require"));
+        if !(is_always || needs || (is_order && ends_with_flag)) || segments.iter().any(|it| it.negation.is_some()) {
             return;
         }
         let plain: Vec<RuleTerm<'_>> =
@@ -413,7 +470,7 @@ impl<'t> RuleReader<'t> {
         let purpose = ["test", "format", "linter", "build"].into_iter().find(|it| clause[at].means(it));
         let purpose = purpose.unwrap_or_default().trim_end_matches("er");
         let language = language.map_or("", |it| it.folded.as_str());
-        self.acts.extend(alternatives(purpose, language, wanted));
+        self.alternatives.extend(alternatives(purpose, language, wanted));
         self.wanted.get_or_insert_with(|| wanted.clone());
     }
 
@@ -422,14 +479,8 @@ impl<'t> RuleReader<'t> {
         if self.is_narrowed {
             return None;
         }
-        for act in &mut self.acts {
-            if let ForbiddenAct::Change(paths) | ForbiddenAct::Create(paths) | ForbiddenAct::Stage(paths) = act {
-                paths.except.extend(self.except.iter().cloned());
-            }
-        }
-        let has_paths = |it: &ForbiddenAct| matches!(it, ForbiddenAct::Change(_) | ForbiddenAct::Stage(_));
-        if !self.except.is_empty() && !self.acts.iter().any(has_paths) {
-            return None;
+        if self.acts.is_empty() {
+            self.acts = self.alternatives;
         }
         if let Some(wanted) = self.wanted.clone() {
             self.acts = self.acts.into_iter().filter_map(|act| spare(act, &wanted)).collect();
@@ -444,6 +495,25 @@ impl<'t> RuleReader<'t> {
         let is_rule = !forbidden.is_empty();
         is_rule.then_some(RuleCheck { version: CHECK_VERSION, forbidden, place: self.place, instead })
     }
+}
+
+/// Forbids the other values of a family where only one is wanted: "pnpm only".
+fn other_values(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Vec<ForbiddenAct> {
+    let is_only = terms.iter().any(|it| is_one_of(&it.folded, "only exclusively nur solo") || it.means("always"));
+    let is_said = |it: &RuleTerm<'_>| {
+        it.is(WordClasses::STOP.or(WordClasses::PROJECT).or(WordClasses::POLITE).or(WordClasses::ONLY))
+            || it.verb() == Some(RuleVerb::Use) || it.means("always") || is_tool(&it.folded)
+    };
+    let is_only = is_only && terms.iter().all(is_said);
+    // "Our package manager is pnpm"
+    let is_topic = terms.windows(2).any(|pair| pair[0].folded == "package" && pair[1].folded == "manager");
+    let is_only = is_only || is_topic;
+    let [RuleObject::Command(words, _)] = &read.objects[..] else { return Vec::new() };
+    let is_plain = is_only && read.is_clear && words.len() == 1 && read.verbs.iter().all(|it| *it == RuleVerb::Use);
+    let family = FAMILIES.iter().find(|it| is_one_of(it.name, MANAGERS) && it.has_value(&words[0]));
+    let values = family.filter(|_| is_plain).into_iter().flat_map(ValueFamily::values);
+    let others = values.filter(|it| *it != words[0]).map(|it| vec![it.to_owned()]);
+    others.filter_map(|it| CommandPattern::of_words(&it)).map(ForbiddenAct::Run).collect()
 }
 
 /// Returns an act without what is wanted; `None` if nothing is left of it.
@@ -490,11 +560,26 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
     }
     let words: Vec<&str> = clause[at..].iter().map(|it| it.folded.as_str()).collect();
     match words[..] {
+        ["keep", .., "out", "of", "git" | "commits" | "version"] | ["keep", .., "out", "of", "version", _] => {
+            return Some((1, Some(RuleVerb::Commit)));
+        }
         ["hands", "off", ..] => return Some((2, Some(RuleVerb::Alter))),
         ["stay" | "keep", "out" | "away" | "off", "of" | "from", ..] => {
             return Some((3, Some(RuleVerb::Alter)));
         }
         ["stay" | "keep", "out" | "away" | "off", ..] => return Some((2, Some(RuleVerb::Alter))),
+        ["untouched" | "unchanged" | "unmodified", ..] if at > 0 => {
+            return Some((1, Some(RuleVerb::Alter)));
+        }
+        ["as", "it", "is"] | ["as", "they", "are"] => return Some((3, Some(RuleVerb::Alter))),
+        ["as", "is"] => return Some((2, Some(RuleVerb::Alter))),
+        ["refrain", "from", ..] => return Some((2, None)),
+        ["doesnt" | "dont", "belong", ..] => return Some((2, Some(RuleVerb::Put))),
+        ["not", "belong", ..] => return Some((2, Some(RuleVerb::Put))),
+        ["over", ..] => {
+            let is_program = |at: usize| clause.get(at).is_some_and(|it| is_known_program(&it.folded) || is_tool(&it.folded));
+            return (at > 0 && is_program(at - 1) && is_program(at + 1)).then_some((1, None));
+        }
         ["read-only", ..] if at > 0 => return Some((1, Some(RuleVerb::Alter))),
         ["finger", "weg", "von", ..] => return Some((3, Some(RuleVerb::Alter))),
         ["leave", .., "alone"] => return Some((1, Some(RuleVerb::Alter))),
@@ -513,7 +598,7 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
     let is_order = |it: &RuleTerm<'_>| is_first && it.is(WordClasses::END_VERB);
     let is_nothing = is_one_of(&term.folded, "nothing nichts rien nada niente")
         && !clause.iter().any(|it| it.negates);
-    let is_forbidden = term.means("forbid") || term.folded == "banned";
+    let is_forbidden = term.means("forbid") || is_one_of(&term.folded, "banned taboo no-go tabu");
     let negates = term.negates && !(term.is(WordClasses::END_VERB) && !is_first);
     (negates || is_order(term) || is_nothing || is_forbidden).then_some((1, None))
 }
@@ -521,7 +606,7 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
 /// True if a negation does not forbid: "you don't need npm", "not only npm", "doesn't", "not never".
 fn releases(segment: &RawSegment<'_, '_>) -> bool {
     const OTHERS: &str = "doesnt didnt wasnt werent hasnt havent wont couldnt wouldnt";
-    const NEEDS: &str = "need needs have has had want wants care mind like only just forget brauchst \
+    const NEEDS: &str = "need needs have has had care mind like only just forget brauchst \
         brauchen musst mussen muss nur solo seulement worry bother hesitate";
     let negation = segment.negation.map_or("", |it| it.folded.as_str());
     let first = segment.terms.first().map_or("", |it| it.folded.as_str());
@@ -543,7 +628,15 @@ fn is_list_rest(clause: &[RuleTerm<'_>], is_first: bool) -> bool {
         it.is_code || it.is_flag() || it.is_joint() || it.path().is_some() || is_known_program(&it.folded)
     };
     let is_list = clause.iter().any(|it| it.is_joint()) && !clause.iter().any(|it| it.verb().is_some());
-    let is_example = is_first && clause.iter().all(|it| it.is_code);
+    let is_command = || {
+        let read = RuleSegment::read(clause, SegmentMode::default());
+        let words: usize = read.objects.iter().map(|it| match it {
+            RuleObject::Command(words, true) => words.len(),
+            _ => 0,
+        }).sum();
+        words == clause.len()
+    };
+    let is_example = is_first && (clause.iter().all(|it| it.is_code) || is_command());
     (is_list && clause.iter().all(is_thing)) || is_example
 }
 
@@ -557,7 +650,9 @@ fn speaks_of_messages(sentence: &[RuleTerm<'_>]) -> bool {
     let in_commits = sentence.windows(2).any(|pair| {
         is_one_of(&pair[0].folded, "in to into") && is_one_of(&pair[1].folded, "commits commit")
     });
-    (has("commit") && has("message")) || sentence.iter().any(is_trailer) || in_commits
+    // "No 'WIP' commits"
+    let are_named = sentence.windows(2).any(|pair| pair[0].is_code && pair[1].folded == "commits");
+    (has("commit") && has("message")) || are_named || sentence.iter().any(is_trailer) || in_commits
 }
 
 /// Finds texts that must not be in commit messages.
@@ -565,7 +660,7 @@ fn forbidden_messages(terms: &[RuleTerm<'_>]) -> Vec<ForbiddenAct> {
     let mut acts = Vec::new();
     for term in terms {
         let name = term.text.to_lowercase();
-        let is_name = term.text.starts_with(|c: char| c.is_uppercase()) && term.text.len() > 3;
+        let is_name = term.text.starts_with(|c: char| c.is_uppercase()) && term.text.len() > 1;
         if name.starts_with("emoji") {
             acts.push(ForbiddenAct::EmojiMessage);
         } else if name.starts_with("co-author") || name.starts_with("coauthor") {
@@ -587,15 +682,38 @@ fn path_act(terms: &[RuleTerm<'_>], read: &mut RuleSegment, mut paths: Vec<PathP
     if paths.is_empty() {
         return None;
     }
-    let of = PathSet { of: paths, except: Vec::new() };
+    let is_existing = terms.iter().any(|it| is_one_of(&it.folded, "existing old applied bestehende existant existantes existentes"));
+    let of = if read.is_outside {
+        PathSet { of: Vec::new(), except: paths }
+    } else {
+        PathSet { of: paths, except: Vec::new() }
+    };
     match () {
         () if read.has(RuleVerb::Commit) => Some(ForbiddenAct::Stage(of)),
+        () if read.has(RuleVerb::Erase) && !read.has(RuleVerb::Alter) && !read.has(RuleVerb::Create) => {
+            Some(ForbiddenAct::Remove(of))
+        }
+        () if read.has(RuleVerb::Alter) && is_existing => Some(ForbiddenAct::ChangeExisting(of)),
         () if read.has(RuleVerb::Alter) => Some(ForbiddenAct::Change(of)),
         () if read.has(RuleVerb::Read) => Some(ForbiddenAct::Read(of)),
-        () if is_new || terms.iter().any(|it| it.means("create generate add")) => Some(ForbiddenAct::Create(of)),
+        () if is_new || terms.iter().any(|it| it.is(WordClasses::PRODUCE) && !it.folded.starts_with("writ")) => {
+            Some(ForbiddenAct::Create(of))
+        }
         () if creates => Some(ForbiddenAct::Change(of)),
+        // "Never *.spec.ts"
+        () if read.verbs.is_empty() && of.of.iter().all(PathPattern::is_glob) => Some(ForbiddenAct::Create(of)),
         () => None,
     }
+}
+
+/// Commands that install for the whole machine.
+fn global_installs() -> Vec<ForbiddenAct> {
+    const LINES: [&str; 7] = [
+        "npm install -g", "pnpm add -g", "pnpm install -g", "bun add -g", "bun install -g", "yarn global add",
+        "pip install --user",
+    ];
+    let words = LINES.iter().map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+    words.filter_map(|it| CommandPattern::of_words(&it)).map(ForbiddenAct::Run).collect()
 }
 
 /// A package that must not be added or used.

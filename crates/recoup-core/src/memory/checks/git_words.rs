@@ -16,7 +16,10 @@ const REMOTES: &str = "origin upstream remote github gitlab";
 const FORCE: &str = "force forced forcing force-push force-pushes force-pushing force-pushed";
 
 /// What is done with a thing of git or of its hosts, and the commands for it.
-const DEEDS: [(&str, &str, &[&str]); 7] = [
+const DEEDS: [(&str, &str, &[&str]); 10] = [
+    ("push", "tag", &["git push --tags"]),
+    ("delete", "remote", &["git push --delete"]),
+    ("delete", "branch", &["git branch -d", "git branch -D", "git push --delete"]),
     ("create open", "pr prs pull-request pull-requests requests", &["gh pr create"]),
     ("merge", "pr prs pull-request pull-requests requests", &["gh pr merge"]),
     ("create", "branch", &["git checkout -b", "git switch -c", "git switch --create"]),
@@ -37,7 +40,13 @@ pub(super) fn git_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec
         return None;
     }
     let deed = DEEDS.iter().find(|(verb, thing, _)| (verb.is_empty() || has(verb)) && has(thing));
-    if let Some((_, _, lines)) = deed.filter(|_| read.objects.iter().all(is_git)) {
+    let is_understood = |it: &RuleTerm<'_>| {
+        DEEDS.iter().any(|(verb, thing, _)| it.means(verb) || it.means(thing))
+            || it.means("commit branch pull allow git remote") || is_bare_word(it) || it.is_new()
+            || it.is(WordClasses::STOP.or(WordClasses::POLITE).or(WordClasses::DETERMINER))
+    };
+    let is_plain = read.objects.iter().all(is_git) && terms.iter().all(is_understood);
+    if let Some((_, _, lines)) = deed.filter(|_| is_plain) {
         return Some(lines.iter().filter_map(|line| run(line)).collect());
     }
     let names_push = read.objects.iter().any(|it| matches!(it, RuleObject::Command(words, _) if is_push(words)));
@@ -58,8 +67,10 @@ fn is_push(words: &[String]) -> bool {
     words.first().is_some_and(|it| it == "git") && words.get(1).is_some_and(|it| it == "push")
 }
 
+/// True for git itself, and for words that are no object of their own.
 fn is_git(object: &RuleObject) -> bool {
-    matches!(object, RuleObject::Command(words, _) if words[..] == ["git"])
+    matches!(object, RuleObject::Name(_))
+        || matches!(object, RuleObject::Command(words, _) if words[..] == ["git"])
 }
 
 /// True for a word that does not narrow an act: "don't push anything yourself".
@@ -78,6 +89,7 @@ fn push_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec<Forbidden
     let is_force = terms.iter().any(|it| it.means(FORCE));
     let is_understood = |it: &RuleTerm<'_>| {
         it.is_code || it.is_flag() || it.means("push branch commit") || it.means(FORCE) || is_bare_word(it)
+            || it.means("allow forbid") || is_one_of(&it.folded, "direct")
             || it.is(WordClasses::STOP.or(WordClasses::TARGET).or(WordClasses::DETERMINER).or(WordClasses::POLITE))
             || is_one_of(it.text, REMOTES) || branches.iter().any(|branch| branch == it.text)
     };

@@ -79,9 +79,7 @@ impl RuleCheck {
         let mut acts: Vec<String> = self.forbidden.iter().map(ToString::to_string).collect();
         acts.dedup();
         let mut line = format!("forbids {}", acts.join(", "));
-        if !self.place.is_everywhere() {
-            line += &format!(" in {}", self.place);
-        }
+        line += &self.place.to_string();
         match &self.instead {
             Some(instead) => format!("{line} (use {instead})"),
             None => line,

@@ -121,6 +121,11 @@ impl PathPattern {
         Path::new(path).starts_with(&self.0)
     }
 
+    /// True for a pattern with wildcards.
+    pub(super) fn is_glob(&self) -> bool {
+        self.0.contains(['*', '?', '[', '{'])
+    }
+
     /// True for the name of a file, which may be in any folder: `.env`, `pnpm-lock.yaml`.
     fn is_file_name(&self) -> bool {
         !self.0.contains('/') && self.0.contains('.')
@@ -207,12 +212,27 @@ pub(super) struct CheckPlace {
     /// True if it holds for tests only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) tests: bool,
+    /// Files and folders in which it does not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) except: Vec<PathPattern>,
+    /// True if it does not hold for tests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) except_tests: bool,
 }
 
 /// Endings of files with prose, which may speak of anything.
 const PROSE: &str = "md mdx txt rst adoc org";
 
 impl CheckPlace {
+    /// Adds another place.
+    pub(super) fn extend(&mut self, other: Self) {
+        self.paths.extend(other.paths);
+        self.endings.extend(other.endings);
+        self.tests |= other.tests;
+        self.except.extend(other.except);
+        self.except_tests |= other.except_tests;
+    }
+
     pub(super) fn is_everywhere(&self) -> bool {
         *self == Self::default()
     }
@@ -239,8 +259,10 @@ impl CheckPlace {
     }
 
     fn covers(&self, path: &NamedPath) -> bool {
-        self.paths.is_empty()
-            || self.paths.iter().any(|it| it.covers_named(path))
+        let is_exception = self.except.iter().any(|it| it.covers_named(path))
+            || (self.except_tests && is_test(&path.lexical));
+        !is_exception
+            && (self.paths.is_empty() || self.paths.iter().any(|it| it.covers_named(path)))
     }
 }
 
@@ -257,7 +279,14 @@ impl fmt::Display for CheckPlace {
         let paths = self.paths.iter().map(ToString::to_string);
         let endings = self.endings.iter().map(|it| format!("*.{it}"));
         let tests = self.tests.then(|| "tests".to_owned());
-        f.write_str(&paths.chain(endings).chain(tests).collect::<Vec<_>>().join(", "))
+        let places: Vec<String> = paths.chain(endings).chain(tests).collect();
+        let exceptions = self.except.iter().map(ToString::to_string);
+        let exceptions: Vec<String> =
+            exceptions.chain(self.except_tests.then(|| "tests".to_owned())).collect();
+        if !places.is_empty() {
+            write!(f, " in {}", places.join(", "))?;
+        }
+        if exceptions.is_empty() { Ok(()) } else { write!(f, " except in {}", exceptions.join(", ")) }
     }
 }
 

@@ -19,6 +19,8 @@ use crate::memory::shell::{is_known_program, split_commands};
 pub(super) enum RuleVerb {
     Use,
     Alter,
+    /// Deleting.
+    Erase,
     Create,
     Commit,
     Push,
@@ -32,6 +34,8 @@ pub(super) enum RuleVerb {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RuleObject {
     Host(String),
+    /// Tool of an agent, or MCP server.
+    Tool(String),
     /// Words of a command, and true if its program is in the table of programs.
     Command(Vec<String>, bool),
     /// Words of a command with an argument that it must not have.
@@ -50,6 +54,8 @@ pub(super) struct RuleSegment {
     pub(super) verbs: Vec<RuleVerb>,
     pub(super) objects: Vec<RuleObject>,
     pub(super) place: CheckPlace,
+    /// True if its paths are those that are left alone: "nothing outside src/".
+    pub(super) is_outside: bool,
     /// True if every word was understood, as far as it may narrow or change what is said.
     pub(super) is_clear: bool,
 }
@@ -79,8 +85,10 @@ const SMALL: WordClasses = WordClasses::STOP
     .or(WordClasses::MINE);
 /// Words of the same kind that are in no class.
 const MANNER: &str = "new plain bare raw direct directly manually manual hand machine box laptop computer \
-    yourself task command commands script scripts target recipe things code package packages calls usage statements comments comment line lines tags manuell direkt \
+    yourself circumstances circumstance cases task command commands script scripts target recipe things code package packages calls usage statements comments comment line lines tags manuell direkt \
     directement directamente neue neuen nouveau nouveaux nuevos any existing at all anymore imports";
+/// Words before a place in which a rule does not hold.
+const OUTSIDE: &str = "outside ausserhalb fuera dehors beyond hors";
 /// Verbs that are sub-commands.
 const SUBCOMMANDS: &str = "run start install add update upgrade remove commit push create delete rename move \
     generate put call";
@@ -92,20 +100,23 @@ impl RuleTerm<'_> {
         if self.is_code || self.is_flag() {
             return None;
         }
-        let verbs = [
-            (RuleVerb::Commit, "commit stage committe commite"),
-            (RuleVerb::Push, "push"),
-            (RuleVerb::Install, "install"),
-            (RuleVerb::Alter, "change rename move delete update"),
-            (RuleVerb::Create, "create write add generate"),
-            (RuleVerb::Read, "read"),
-            (RuleVerb::Use, "use run start pass call calling calls invoke launch rely using lance lancez utilise"),
-            (RuleVerb::Put, "put leave leaving include mention keep"),
-        ];
-        if self.is(WordClasses::ALTER) || (self.is_unspaced() && self.means("editor")) {
+        // Scripts without spaces: the characters of touching and moving.
+        if self.is_unspaced() && (self.text.contains(['触', '碰', '动', '動', '改']) || self.means("editor change")) {
             return Some(RuleVerb::Alter);
         }
-        verbs.iter().find(|(_, words)| self.means(words)).map(|(verb, _)| *verb)
+        let starts = |word: &str| self.folded.starts_with(word);
+        let verbs = [
+            (RuleVerb::Commit, self.means("commit stage") || starts("commit")),
+            (RuleVerb::Push, self.means("push") || starts("push") || starts("pouss")),
+            (RuleVerb::Install, self.means("install") || starts("instal")),
+            (RuleVerb::Erase, self.is(WordClasses::ERASE) || self.means("delete")),
+            (RuleVerb::Alter, self.is(WordClasses::ALTER) || self.means("change rename move update")),
+            (RuleVerb::Create, self.is(WordClasses::PRODUCE) || self.means("create write add generate")),
+            (RuleVerb::Read, self.means("read") || is_one_of(&self.folded, "look peek open")),
+            (RuleVerb::Use, self.is(WordClasses::EMPLOY) || self.means("use run start")),
+            (RuleVerb::Put, self.means("keep") || is_one_of(&self.folded, "put leave leaving include mention")),
+        ];
+        verbs.iter().find(|(_, is_it)| *is_it).map(|(verb, _)| *verb)
     }
 
     /// True for "dependency", "package" and other names of the same.
@@ -124,7 +135,7 @@ impl RuleTerm<'_> {
 
     /// True for verbs of reaching something on a network.
     fn is_reaching(&self) -> bool {
-        is_one_of(&self.folded, "connect connecting fetch fetching access accessing call hit query download ssh talk")
+        is_one_of(&self.folded, "connect connecting fetch fetching access accessing download curl ssh")
             || self.means("connection download")
     }
 
@@ -134,7 +145,7 @@ impl RuleTerm<'_> {
 
     fn is_preposition(&self) -> bool {
         !self.is_code
-            && !is_one_of(&self.folded, "de d des du of")
+            && !is_one_of(&self.folded, "de d des du of do a i na no")
             && self.is(WordClasses::PREPOSITION
                 .or(WordClasses::INSIDE)
                 .or(WordClasses::WITHIN)
@@ -153,10 +164,10 @@ impl RuleTerm<'_> {
             text.split('/').count() == 2 && !text.ends_with('/')
                 && parts.all(|it| is_known_program(it) || endings_of(it).is_some())
         };
-        let looks = (text.contains('/') && !parts_are_words())
+        let looks = text.contains('*') || (text.contains('/') && !parts_are_words())
             || is_dotted
             || ending.is_some_and(is_file_ending)
-            || matches!(text, "Makefile" | "Dockerfile");
+            || (text.starts_with(|c: char| c.is_ascii_uppercase()) && text.ends_with("file"));
         let is_plain = text.chars().all(is_name) && text.contains(char::is_alphabetic);
         (looks && is_plain && !text.starts_with('-')).then(|| PathPattern::new(text)).flatten()
     }
@@ -186,6 +197,7 @@ impl RuleSegment {
     pub(super) fn has_only_verbs(&self, terms: &[RuleTerm<'_>]) -> bool {
         let is_said = |it: &RuleTerm<'_>| {
             it.is_small() || it.verb().is_some() || it.means("allow forbid") || it.is_preposition()
+                || is_one_of(&it.folded, "ok okay fine acceptable permitted option wanted welcome")
         };
         self.objects.is_empty() && terms.iter().all(is_said)
     }
@@ -203,7 +215,7 @@ impl<'t> SegmentReader<'_, 't> {
         let terms = self.terms;
         let term = &terms[self.at];
         self.at += 1;
-        let works_on_files = [RuleVerb::Alter, RuleVerb::Commit, RuleVerb::Read, RuleVerb::Create];
+        let works_on_files = [RuleVerb::Alter, RuleVerb::Erase, RuleVerb::Commit, RuleVerb::Read, RuleVerb::Create];
         let wants_path = self.segment.verbs.iter().any(|it| works_on_files.contains(it))
             || terms.iter().any(RuleTerm::is_new);
         if term.is_flag() {
@@ -220,10 +232,19 @@ impl<'t> SegmentReader<'_, 't> {
         } else if term.is_code {
             let object = code_object(term, wants_path);
             self.segment.objects.push(object);
+        } else if is_one_of(&term.folded, "cat less bat") && let Some(path) = terms.get(self.at).and_then(RuleTerm::path) {
+            self.segment.verbs.push(RuleVerb::Read);
+            self.segment.objects.push(RuleObject::Path(path));
+            self.at += 1;
+        } else if let Some(server) = self.server_name(term) {
+            self.segment.objects.push(RuleObject::Tool(server));
         } else if self.is_program(term) {
             self.read_command(term);
-        } else if wants_path && let Some(path) = self.named_path(term) {
+        } else if (wants_path || is_kind_of_file(term)) && let Some(path) = self.named_path(term) {
             self.segment.objects.push(RuleObject::Path(path));
+        } else if is_one_of(&term.folded, OUTSIDE) {
+            self.segment.is_outside = true;
+            self.segment.is_clear &= wants_path;
         } else if term.is_preposition() {
             self.read_preposition(term, wants_path);
         } else if self.reaches() && let Some(host) = host_name(term) {
@@ -232,6 +253,9 @@ impl<'t> SegmentReader<'_, 't> {
             self.segment.objects.push(RuleObject::Text(text));
         } else if terms.get(self.at).is_some_and(|it| it.folded == "statements") && !term.is(SMALL) {
             // "No print statements"
+            self.segment.objects.push(RuleObject::Text(term.folded.clone()));
+        } else if self.is_keyword(term) {
+            // "No any in TypeScript", "no unwrap in rust"
             self.segment.objects.push(RuleObject::Text(term.folded.clone()));
         } else if term.is_unknown() && !self.is_harmless(term) && (self.mode.is_compared || self.segment.has(RuleVerb::Install) || self.segment.has(RuleVerb::Create)) && is_package_name(term.text) {
             self.segment.objects.push(RuleObject::Name(term.text.to_owned()));
@@ -248,6 +272,33 @@ impl<'t> SegmentReader<'_, 't> {
         term.is_small() || term.verb().is_some() || term.is_reaching() || term.is(WordClasses::TREAT) || term.is_package_noun() || term.means("always never allow forbid dependency library message format linter test build branch commit")
     }
 
+    /// True for a word of a language that is named as such: "no any in TypeScript".
+    fn is_keyword(&self, term: &RuleTerm<'_>) -> bool {
+        const KEYWORDS: &str = "any var let goto eval with unwrap print panic exec";
+        let names_language = || {
+            let place = self.terms.get(self.at + 1..).and_then(read_place);
+            place.is_some_and(|(place, _)| !place.endings.is_empty())
+        };
+        let is_before_place = self.terms.get(self.at).is_some_and(RuleTerm::is_preposition);
+        self.segment.objects.is_empty()
+            && is_before_place
+            && (is_one_of(&term.folded, KEYWORDS) || term.is_unknown())
+            && term.text.is_ascii()
+            && names_language()
+    }
+
+    /// Name of a tool of agents (`WebFetch`), or of an MCP server.
+    fn server_name(&self, term: &RuleTerm<'_>) -> Option<String> {
+        const TOOLS: &str = "WebFetch WebSearch NotebookEdit MultiEdit TodoWrite";
+        const SHORT: &str = "Bash Read Write Edit Task Glob Grep";
+        let next = self.terms.get(self.at).filter(|_| term.ends == ClauseEnd::Nothing);
+        let is_before = |word: &str| next.is_some_and(|it| it.folded == word);
+        if is_one_of(term.text, TOOLS) || (is_one_of(term.text, SHORT) && is_before("tool")) {
+            return Some(term.text.to_owned());
+        }
+        is_before("mcp").then(|| term.folded.clone())
+    }
+
     /// True for the name of a program of the table or of a family.
     fn is_program_name(&self, term: &RuleTerm<'_>) -> bool {
         is_known_program(&term.folded) || is_tool(&term.folded)
@@ -262,27 +313,39 @@ impl<'t> SegmentReader<'_, 't> {
         }
         // "Python tests", "go files"
         let next_word = self.terms.get(self.at).filter(|it| term.ends == ClauseEnd::Nothing && !it.is_flag() && !it.is_code);
-        let is_language = endings_of(&term.folded).is_some() && next_word.is_some_and(|it| it.means("test") || it.is(WordClasses::FILE) || it.folded == "code");
+        let is_language = endings_of(&term.folded).is_some() && next_word.is_some_and(|it| {
+                is_one_of(&it.folded, "tests code") || it.is(WordClasses::FILE)
+            });
         if is_language {
             return false;
         }
-        if is_one_of(&term.folded, MANNER) {
+        // "The `any` type"
+        let is_noun = self.at > 1 && self.terms[self.at - 2].is_code;
+        if is_one_of(&term.folded, MANNER) || is_noun {
             return false;
         }
         let is_ordinary = !is_value
             && !term.is_unknown()
-            && !is_one_of(&term.folded, "npm pip node docker git");
+            && !is_one_of(&term.folded, "npm pip node docker git curl ssh rm");
         let next = self.terms.get(self.at).filter(|_| term.ends == ClauseEnd::Nothing);
-        let is_used = self.terms[..self.at - 1].iter().any(|it| it.verb() == Some(RuleVerb::Use));
+        let is_means = |it: &RuleTerm<'_>| is_one_of(&it.folded, "with via through mit avec con");
+        let is_used = self.terms[..self.at - 1].iter().any(|it| it.verb() == Some(RuleVerb::Use) || is_means(it));
         let is_alone = next.is_none_or(|it| it.is_joint() || it.is(WordClasses::POLITE));
         let has_flag = next.is_some_and(RuleTerm::is_flag);
         let has_sub = || term.folded == "go" && next.is_some_and(|it| is_one_of(it.text, "build test get run vet mod install generate"));
         !is_ordinary || ((self.mode.is_compared || is_used) && is_alone) || has_flag || has_sub()
     }
 
+    /// Forgets a verb that is a part of a command.
+    fn drop_verb(&mut self, term: &RuleTerm<'_>) {
+        let at = term.verb().and_then(|verb| self.segment.verbs.iter().position(|it| *it == verb));
+        at.map(|at| self.segment.verbs.remove(at));
+    }
+
     /// Reads a program with its sub-command: the words up to the end of the segment or to a small word.
     fn read_command(&mut self, term: &RuleTerm<'t>) {
         let mut words = vec![term.folded.clone()];
+        self.drop_verb(term);
         let is_value = !is_known_program(&term.folded);
         let mut last = term;
         while last.ends == ClauseEnd::Nothing && words.len() <= 3
@@ -292,6 +355,9 @@ impl<'t> SegmentReader<'_, 't> {
                 && next.text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-:".contains(c))
                 && !next.is(WordClasses::POLITE.or(WordClasses::FOLDER).or(WordClasses::FILE).or(WordClasses::POINTS_BACK))
                 && !next.is_preposition()
+                && !next.is_package_noun()
+                && !next.means("allow forbid")
+                && !(term.folded == "git" && next.text.ends_with('s') && next.text != "status")
                 && (next.verb().is_none() || is_one_of(next.text, SUBCOMMANDS))
                 && !is_one_of(&next.folded, MANNER)
                 && !(self.mode.is_passive && (next.verb().is_some() || next.is(SMALL)))
@@ -299,11 +365,7 @@ impl<'t> SegmentReader<'_, 't> {
             if !is_sub {
                 break;
             }
-            if let Some(verb) = next.verb()
-                && let Some(at) = self.segment.verbs.iter().position(|it| *it == verb)
-            {
-                self.segment.verbs.remove(at);
-            }
+            self.drop_verb(next);
             words.push(next.text.to_owned());
             last = next;
             self.at += 1;
@@ -319,9 +381,34 @@ impl<'t> SegmentReader<'_, 't> {
         let before = self.at.checked_sub(2).map(|at| &self.terms[at]);
         let is_file = |it: Option<&RuleTerm<'_>>| it.is_some_and(|it| it.is(WordClasses::FILE));
         let near_file = is_file(next) || is_file(before);
-        let ending = term.text.strip_prefix('.').filter(|it| is_file_ending(it));
+        let ending = term.text.strip_prefix('.').filter(|it| *it != "env" && is_file_ending(it));
+        let near_file = near_file || is_kind_of_file(term);
+        let is_folder = |it: Option<&RuleTerm<'_>>| it.is_some_and(|it| it.is(WordClasses::FOLDER));
+        let is_name = term.text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+        if is_folder(next) && is_name && !term.is(SMALL) && term.ends == ClauseEnd::Nothing {
+            return PathPattern::new(term.text);
+        }
         if near_file && let Some(ending) = ending.or_else(|| ending_of_kind(&term.folded)) {
             return PathPattern::new(&format!("*.{ending}"));
+        }
+        if matches!(&*term.folded, "lockfile" | "lockfiles") {
+            return PathPattern::new("{package-lock.json,pnpm-lock.yaml,bun.lockb,npm-shrinkwrap.json,go.sum,*.lock}");
+        }
+        if matches!(term.text, "README" | "LICENSE" | "CHANGELOG" | "CODEOWNERS") {
+            return PathPattern::new(&format!("{}*", term.text));
+        }
+        // With a verb of files any name with an ending is one, and some folders need no slash.
+        const FOLDERS: &str = "node_modules vendor dist third_party migrations legacy generated";
+        let is_dotted = |it: &str| {
+            it.rsplit_once('.').is_some_and(|(name, ending)| {
+                name.len() > 1 && (1..=8).contains(&ending.len())
+                    && ending.chars().all(|c| c.is_ascii_alphanumeric())
+                    && it.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+            })
+        };
+        let is_last = term.ends != ClauseEnd::Nothing || next.is_none_or(|it| it.is_preposition() || it.is_joint());
+        if is_dotted(term.text) || (is_one_of(term.text, FOLDERS) && is_last) {
+            return PathPattern::new(term.text);
         }
         term.path()
     }
@@ -329,19 +416,18 @@ impl<'t> SegmentReader<'_, 't> {
     /// Reads a preposition: a place, a path of files that are worked on, or words that narrow what is
     /// said and are not understood.
     fn read_preposition(&mut self, term: &RuleTerm<'_>, wants_path: bool) {
-        let creates = self.segment.has(RuleVerb::Create) || self.segment.verbs.is_empty();
-        if wants_path && !creates {
+        let others = [RuleVerb::Alter, RuleVerb::Erase, RuleVerb::Commit, RuleVerb::Read];
+        if wants_path && others.iter().any(|it| self.segment.has(*it)) {
             return;
         }
         if term.is(WordClasses::INSIDE.or(WordClasses::WITHIN))
             && let Some((place, count)) = read_place(&self.terms[self.at..])
         {
-            self.segment.place.paths.extend(place.paths);
-            self.segment.place.endings.extend(place.endings);
-            self.segment.place.tests |= place.tests;
+            self.segment.place.extend(place);
             self.at += count;
             return;
         }
+        // "In web/", "under legal/", but not "outside src/"
         let Some(next) = self.terms.get(self.at) else { return };
         // "Don't add dist/ to git"
         if next.folded == "git" && matches!(&*term.folded, "to" | "in" | "into") {
@@ -353,6 +439,9 @@ impl<'t> SegmentReader<'_, 't> {
             return;
         }
         let is_means = matches!(&*term.folded, "with" | "via" | "through" | "to" | "mit" | "avec" | "con");
+        if next.is_flag() && (is_means || term.folded == "without") && !self.segment.objects.is_empty() {
+            return;
+        }
         let flags = self.segment.objects.iter().all(|it| matches!(it, RuleObject::Flags(_)));
         if is_means && flags && (next.is_flag() || self.is_program_name(next)) {
             let first = &self.terms[0].folded;
@@ -369,7 +458,10 @@ impl<'t> SegmentReader<'_, 't> {
             self.at += count;
             return;
         }
-        let is_harmless = self.terms[self.at..].iter().all(RuleTerm::is_small);
+        if self.reaches() && host_name(next).is_some() {
+            return;
+        }
+        let is_harmless = self.terms[self.at..].iter().all(|it| self.is_harmless(it));
         let is_target = self.segment.has(RuleVerb::Push) || self.segment.has(RuleVerb::Commit);
         self.segment.is_clear &= is_harmless || is_target || self.mode.is_passive;
     }
@@ -414,6 +506,11 @@ fn read_argument(terms: &[RuleTerm<'_>]) -> Option<(String, usize)> {
     let host = host_name(&terms[at]);
     let is_name = is_kind && !terms[at].is_joint();
     (is_name || host.is_some()).then(|| (terms[at].text.to_owned(), at + if is_name { 2 } else { 1 }))
+}
+
+/// True for a pattern or ending of files, which names files whatever is said of it: `*.spec.ts`.
+fn is_kind_of_file(term: &RuleTerm<'_>) -> bool {
+    term.text.starts_with("*.") || term.text.strip_prefix('.').is_some_and(|it| it != "env" && is_file_ending(it))
 }
 
 /// What a piece of code is.
@@ -467,10 +564,16 @@ fn text_name(term: &RuleTerm<'_>) -> Option<String> {
     let has_sign = text.contains(['.', '(', '_', '@', '=']) || text.starts_with([':', '!', '$'])
         || text.contains("::") || text.ends_with("://");
     let is_marker = matches!(text, "TODO" | "FIXME" | "XXX" | "HACK");
+    // `useEffect`, `innerHTML`
+    let mut letters = text.chars();
+    let is_camel = letters.next().is_some_and(|c| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_alphanumeric())
+        && text.contains(|c: char| c.is_ascii_uppercase())
+        && !matches!(text, "macOS" | "iOS" | "jQuery" | "eBay" | "iPhone");
     let is_ending = text.starts_with('.') || text.rsplit_once('.').is_some_and(|it| is_file_ending(it.1));
     let is_code = text.is_ascii() && has_sign && text.contains(|c: char| c.is_ascii_alphabetic());
     let is_path = text.contains('/') && !text.ends_with("://");
-    (is_marker || (is_code && !is_ending && !is_path)).then(|| text.to_owned())
+    (is_marker || is_camel || (is_code && !is_ending && !is_path)).then(|| text.to_owned())
 }
 
 /// True for a word that may be the name of a package.

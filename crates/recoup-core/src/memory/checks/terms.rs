@@ -157,9 +157,18 @@ fn plain_term<'t>(rule: &'t str, tokens: &[Token<'t>], from: usize, to: usize) -
 /// Places of the marks around pieces of code.
 fn code_spans(rule: &str) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
-    let mut marks = rule.match_indices(['`', '"']);
+    let mut marks = rule.match_indices(['`', '"', '\'']);
+    let is_apart = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     while let Some((start, mark)) = marks.next() {
-        let Some((end, _)) = marks.by_ref().find(|(_, it)| *it == mark) else { break };
+        // An apostrophe stands in a word.
+        let opens = is_apart(rule[..start].chars().next_back());
+        if mark == "'" && !opens {
+            continue;
+        }
+        let closes = |at: usize| mark != "'" || is_apart(rule[at + 1..].chars().next());
+        let rest = marks.clone().find(|(at, it)| *it == mark && closes(*at));
+        let Some((end, _)) = rest else { continue };
+        marks.by_ref().find(|(at, _)| *at == end);
         if !rule[start + 1..end].trim().is_empty() {
             spans.push((start, end));
         }

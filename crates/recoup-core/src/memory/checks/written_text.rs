@@ -81,15 +81,27 @@ impl TextPattern {
     }
 }
 
+/// True if a text has another one that is no part of a longer word.
+pub(super) fn contains_whole(text: &str, wanted: &str) -> bool {
+    text.match_indices(wanted).any(|(at, _)| is_whole(text, at, at + wanted.len()))
+}
+
 /// True if no letter goes on where a part begins or ends with one.
 fn is_whole(line: &str, start: usize, end: usize) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let is_joined = |one: Option<char>, other: Option<char>| {
         one.is_some_and(is_name) && other.is_some_and(is_name)
     };
+    let is_sign = |c: char| "=<>!&|+".contains(c);
+    let are_signs = |one: Option<char>, other: Option<char>| {
+        one.is_some_and(is_sign) && other.is_some_and(is_sign)
+    };
     let (part, before, behind) = (&line[start..end], &line[..start], &line[end..]);
     !is_joined(before.chars().next_back(), part.chars().next())
         && !is_joined(part.chars().next_back(), behind.chars().next())
+        // `==` is no part of `===`.
+        && !are_signs(before.chars().next_back(), part.chars().next())
+        && !are_signs(part.chars().next_back(), behind.chars().next())
 }
 
 /// True for a marker such as `TODO`.

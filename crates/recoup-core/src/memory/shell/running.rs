@@ -158,7 +158,7 @@ impl RunCommand {
         let sub = self.arguments().first().is_some_and(|sub| {
             find_program("runners", &format!("{}/{sub}", self.known_name())).is_some()
         });
-        started_command(&words).filter(|_| self.words.len() > 1 || is_program_in("wrappers", &self.known_name()))?;
+        strip_wrapper(&words)?;
         self.starter_names().into_iter().nth(usize::from(sub))
     }
 
@@ -206,9 +206,11 @@ impl RunCommand {
         }
         let arguments = self.arguments();
         let sub = arguments.first().copied().unwrap_or_default();
-        if self.known_name() == "git" && sub == "push" && arguments.iter().any(|it| it.starts_with('+'))
-        {
-            flags.push("--force".to_owned());
+        if self.known_name() == "git" && sub == "push" {
+            // `+main` overwrites the branch, `:main` deletes it.
+            let has = |sign: char| arguments.iter().any(|it| it.starts_with(sign) && it.len() > 1);
+            flags.extend(has('+').then(|| "--force".to_owned()));
+            flags.extend(has(':').then(|| "--delete".to_owned()));
         }
         let others: Vec<String> =
             flags.iter().filter_map(|it| same_flag(&self.known_name(), sub, it)).collect();
