@@ -26,6 +26,11 @@ const LONGEST: usize = 600;
 
 /// Compiles a rule for the files of a glob.
 pub(super) fn compile_rule(text: &str, paths: Option<&str>) -> Option<RuleCheck> {
+    // "npm → pnpm"
+    let arrow = ["→", "->", "=>"].iter().find_map(|it| text.split_once(it));
+    if let Some((old, new)) = arrow.filter(|it| [it.0, it.1].iter().all(|it| it.split_whitespace().count() <= 3)) {
+        return compile_rule(&format!("use {} instead of {}", new.trim(), old.trim()), paths);
+    }
     let terms = split_terms(text);
     if text.len() > LONGEST || is_doubtful(text, &terms) {
         return None;
@@ -103,6 +108,12 @@ struct RuleReader<'t> {
     wanted_name: Option<String>,
     /// Program that the sentence has named, to which options belong.
     program: Option<String>,
+    /// True if the sentence speaks of pushes.
+    is_about_pushes: bool,
+    /// True if the sentence before this one only says that it is about commit messages.
+    is_message_topic: bool,
+    /// True if the sentence before this one only says that something is forbidden.
+    is_forbidden_topic: bool,
     /// The clause before this one.
     last_clause: Vec<RuleTerm<'t>>,
     /// True if an exception or a condition was not understood.
@@ -111,7 +122,9 @@ struct RuleReader<'t> {
 
 impl<'t> RuleReader<'t> {
     fn read_sentence(&mut self, sentence: &[RuleTerm<'t>]) {
-        let is_message = speaks_of_messages(sentence);
+        let is_message = speaks_of_messages(sentence) || self.is_message_topic;
+        self.is_about_pushes = sentence.iter().any(|it| it.verb() == Some(RuleVerb::Push));
+        self.is_message_topic = is_message && sentence.len() <= 3;
         self.program = RuleSegment::read(sentence, SegmentMode::default()).objects.into_iter().find_map(|it| match it {
             RuleObject::Command(words, true) => words.into_iter().next(),
             _ => None,
@@ -121,6 +134,14 @@ impl<'t> RuleReader<'t> {
             && let Some(endings) = endings_of(&kind.folded)
         {
             self.place.endings.extend(endings.split(' ').map(str::to_owned));
+            return;
+        }
+        // "Forbidden: npm, yarn"
+        if let [term] = sentence
+            && (term.means("forbid") || is_one_of(&term.folded, "never nope no-go banned verboten"))
+            && self.last_clause.is_empty()
+        {
+            self.is_forbidden_topic = true;
             return;
         }
         let mut forbids_last = false;
@@ -133,7 +154,7 @@ impl<'t> RuleReader<'t> {
                 && segments[0].negation.is_none()
                 && forbids_last
                 && is_list_rest(clause, self.acts.is_empty());
-            if is_rest {
+            if is_rest || self.is_forbidden_topic {
                 self.read_forbidden(&segments[0], &[], is_message, true);
             } else {
                 self.read_clause(&segments, is_message);
@@ -177,7 +198,7 @@ impl<'t> RuleReader<'t> {
             } else {
                 let before = segments[..at].last().map_or(&[][..], |it| &it.terms);
                 // "Npm is not slow" compares nothing.
-                let is_said = before.last().is_some_and(|it| is_one_of(&it.folded, "is are was were be"));
+                let is_said = is_one_of(&negation.folded, "not never isnt arent nicht") && before.last().is_some_and(|it| is_one_of(&it.folded, "is are was were be"));
                 if is_said && !segment.is_about_what_is_before() {
                     continue;
                 }
@@ -197,7 +218,7 @@ impl<'t> RuleReader<'t> {
             }
         }
         self.read_only(&segment.terms);
-        let mode = SegmentMode { is_compared, is_passive: false, verb: None };
+        let mode = SegmentMode { is_compared, ..SegmentMode::default() };
         let read = RuleSegment::read(&segment.terms, mode);
         self.acts.extend(other_values(&segment.terms, &read));
         let has_moved = segment.terms.iter().any(|it| it.is(WordClasses::MOVED));
@@ -223,7 +244,7 @@ impl<'t> RuleReader<'t> {
         let read = RuleSegment::read(terms, SegmentMode::default());
         let is_only = terms.iter().any(|it| it.is(WordClasses::ONLY) && it.ends == ClauseEnd::Nothing);
         let stays = terms.iter().any(|it| is_one_of(&it.folded, "work stay inside"));
-        let works = read.has(RuleVerb::Alter) || read.has(RuleVerb::Create) || stays;
+        let works = read.has(RuleVerb::Alter) || read.has(RuleVerb::Touch) || read.has(RuleVerb::Create) || stays;
         let is_only = is_only || terms.first().is_some_and(|it| it.folded == "stay");
         let paths = read.objects.into_iter().filter_map(|it| match it {
             RuleObject::Path(path) => Some(path),
@@ -249,8 +270,12 @@ impl<'t> RuleReader<'t> {
 
     /// Reads "… without --locked" behind a forbidden command.
     fn read_without(&mut self, terms: &[RuleTerm<'_>]) {
-        let flags = RuleSegment::read(terms, SegmentMode::default()).objects;
-        let flag = flags.into_iter().find_map(|it| match it {
+        let objects = RuleSegment::read(terms, SegmentMode::default()).objects;
+        if self.acts.is_empty() && let [RuleObject::Command(words, true)] = &objects[..] {
+            // "Do it without sudo"
+            return self.acts.extend(CommandPattern::of_words(words).map(ForbiddenAct::Run));
+        }
+        let flag = objects.into_iter().find_map(|it| match it {
             RuleObject::Flags(flags) => flags.into_iter().next(),
             _ => None,
         });
@@ -269,7 +294,7 @@ impl<'t> RuleReader<'t> {
         is_rest: bool,
     ) {
         let terms = &segment.terms;
-        if !is_rest && releases(segment) {
+        if !is_rest && !is_message && releases(segment) {
             return;
         }
         let is_compared = is_rest || terms.iter().filter(|it| !it.is_joint()).count() <= 2;
@@ -277,17 +302,24 @@ impl<'t> RuleReader<'t> {
         let verb = before.iter().find_map(RuleTerm::verb);
         let is_verb = before.iter().all(|it| it.verb().is_some() || it.is(WordClasses::STOP));
         let verb = segment.verb.or(verb.filter(|_| is_verb));
-        let mode = SegmentMode { is_compared, is_passive: false, verb };
+        // "Push to your branch, never to main"
+        let is_target = self.is_about_pushes && terms.first().is_some_and(|it| it.is(WordClasses::TARGET));
+        let verb = verb.or(is_target.then_some(RuleVerb::Push));
+        let is_nominal = segment.negation.is_some_and(|it| {
+            it.folded.starts_with("kein") || is_one_of(&it.folded, "no pas sin sans ohne senza nessun ningun ninguna without")
+        });
+        let is_nominal = is_nominal && !terms.iter().any(|it| it.verb().is_some());
+        let mode = SegmentMode { is_compared, is_passive: false, verb, is_nominal };
         let mut read = RuleSegment::read(terms, mode);
         let mut all = terms.clone();
         let points_back = terms.iter().any(|it| is_one_of(&it.folded, "it them those these es sie lo los le les"));
         let last = self.last_clause.clone();
-        let before = if before.is_empty() && points_back { &last[..] } else { before };
+        let before = if before.is_empty() && (points_back || terms.is_empty()) { &last[..] } else { before };
         if read.has_only_verbs(terms) && !before.is_empty() && !names_act(terms) {
             all = before.iter().chain(terms).cloned().collect();
-            read = RuleSegment::read(&all, SegmentMode { is_compared: false, is_passive: true, verb: segment.verb });
+            read = RuleSegment::read(&all, SegmentMode { is_compared: false, is_passive: true, verb: segment.verb, is_nominal: false });
         }
-        if (is_rest || segment.verb.is_some()) && let Some(RuleObject::Command(..)) = read.objects.first() {
+        if is_rest && let Some(RuleObject::Command(..)) = read.objects.first() {
             read.verbs.clear();
         }
         if is_message {
@@ -309,9 +341,12 @@ impl<'t> RuleReader<'t> {
     /// Finds what a segment forbids.
     fn forbidden_acts(&self, terms: &[RuleTerm<'_>], read: &mut RuleSegment) -> Vec<ForbiddenAct> {
         let is_about_packages = terms.iter().any(RuleTerm::is_package_noun);
-        let is_new = terms.iter().any(RuleTerm::is_new);
+        let is_new = terms.iter().any(RuleTerm::is_more);
+        let is_anything = read.has(RuleVerb::Install) && terms.iter().any(|it| is_one_of(&it.folded, "anything stuff something"));
+        let is_about_packages = is_about_packages || is_anything;
         let adds = read.has(RuleVerb::Install) || ((read.has(RuleVerb::Create) || is_new) && is_about_packages);
-        let is_added = read.objects.len() == 1 && terms.iter().any(|it| it.means("add"));
+        let is_added = read.objects.len() == 1
+            && terms.iter().any(|it| it.means("add import") || it.folded == "pull" || (it.is_code && self.wanted_name.is_some()));
         if read.has(RuleVerb::Install) && terms.iter().any(|it| is_one_of(&it.folded, "globally global systemwide system-wide")) {
             return global_installs();
         }
@@ -330,7 +365,7 @@ impl<'t> RuleReader<'t> {
             match object {
                 RuleObject::Path(path) => paths.push(path.clone()),
                 RuleObject::Command(words, is_program) => {
-                    let is_run = read.verbs.iter().all(|it| *it == RuleVerb::Use) || words.len() > 1;
+                    let is_run = read.verbs.iter().all(|it| matches!(it, RuleVerb::Use | RuleVerb::Touch)) || words.len() > 1;
                     if is_run {
                         acts.extend(CommandPattern::of_words(words).map(ForbiddenAct::Run));
                     }
@@ -414,7 +449,7 @@ impl<'t> RuleReader<'t> {
         }
         let plain: Vec<RuleTerm<'_>> =
             clause.iter().filter(|it| !(it.is(WordClasses::ONLY) || it.means("always ever"))).cloned().collect();
-        let read = RuleSegment::read(&plain, SegmentMode { is_compared: true, is_passive: false, verb: None });
+        let read = RuleSegment::read(&plain, SegmentMode { is_compared: true, ..SegmentMode::default() });
         let mut command: Option<Vec<String>> = None;
         let mut flag: Option<String> = None;
         for object in read.objects {
@@ -459,7 +494,9 @@ impl<'t> RuleReader<'t> {
         // "tests with make", "use make for tests"; the purpose is not a part of the command.
         let is_part = !clause[command].is_code && (command..command + wanted.len()).contains(&at);
         let is_linked = at < command && clause[from..to].iter().any(is_link)
-            || at > command && clause[to - 1].is(WordClasses::STOP) && clause[..from].iter().any(is_link);
+            || at > command
+                && (clause[from..to].iter().any(|it| is_one_of(&it.folded, "to for fur pour para"))
+                    || (clause[to - 1].is(WordClasses::STOP) && clause[..from].iter().any(is_link)));
         let language = at.checked_sub(1).map(|it| &clause[it]).filter(|it| !it.is_code);
         let is_narrow = language.is_some_and(|it| {
             endings_of(&it.folded).is_none() && !it.is(WordClasses::STOP) && it.verb().is_none() && !it.is_joint()
@@ -537,9 +574,18 @@ fn split_segments<'a, 't>(clause: &'a [RuleTerm<'t>]) -> Vec<RawSegment<'a, 't>>
     let mut segments = vec![new(None, None)];
     let mut at = 0;
     while at < clause.len() {
-        if let Some((count, verb)) = negation_at(clause, at) {
-            segments.push(new(Some(&clause[at]), verb));
+        // "Replace npm with pnpm": the second half asks again.
+        let is_swap = segments.last().and_then(|it| it.negation).is_some_and(|it| it.is(WordClasses::DISCARD));
+        if is_swap && is_one_of(&clause[at].folded, "with by for") && at + 1 < clause.len() {
+            segments.push(new(None, None));
+            at += 1;
+        } else if let Some((count, verb)) = negation_at(clause, at) {
             at += count;
+            let words: Vec<&str> = clause[at.min(clause.len())..].iter().map(|it| it.folded.as_str()).collect();
+            let phrase = lexicon::RESORT.matched_start(&words);
+            let verb = verb.or(phrase.map(|_| RuleVerb::Touch));
+            segments.push(new(Some(&clause[at - count]), verb));
+            at += phrase.unwrap_or(0);
         } else {
             let last = segments.len() - 1;
             segments[last].terms.push(clause[at].clone());
@@ -563,7 +609,7 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
         ["keep", .., "out", "of", "git" | "commits" | "version"] | ["keep", .., "out", "of", "version", _] => {
             return Some((1, Some(RuleVerb::Commit)));
         }
-        ["hands", "off", ..] => return Some((2, Some(RuleVerb::Alter))),
+        ["hands", "off", ..] => return Some((2, Some(RuleVerb::Touch))),
         ["stay" | "keep", "out" | "away" | "off", "of" | "from", ..] => {
             return Some((3, Some(RuleVerb::Alter)));
         }
@@ -573,6 +619,11 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
         }
         ["as", "it", "is"] | ["as", "they", "are"] => return Some((3, Some(RuleVerb::Alter))),
         ["as", "is"] => return Some((2, Some(RuleVerb::Alter))),
+        ["steer" | "keep", "clear", "of", ..] => return Some((3, Some(RuleVerb::Touch))),
+        ["leave" | "keep", .., "out", "of", "the", "commit", _] | ["leave" | "keep", .., "out", "of", "commit", _] => {
+            return Some((1, Some(RuleVerb::Put)));
+        }
+        ["has" | "have", "to", "go", ..] if at > 0 => return Some((3, None)),
         ["refrain", "from", ..] => return Some((2, None)),
         ["doesnt" | "dont", "belong", ..] => return Some((2, Some(RuleVerb::Put))),
         ["not", "belong", ..] => return Some((2, Some(RuleVerb::Put))),
@@ -581,9 +632,9 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
             return (at > 0 && is_program(at - 1) && is_program(at + 1)).then_some((1, None));
         }
         ["read-only", ..] if at > 0 => return Some((1, Some(RuleVerb::Alter))),
-        ["finger", "weg", "von", ..] => return Some((3, Some(RuleVerb::Alter))),
-        ["leave", .., "alone"] => return Some((1, Some(RuleVerb::Alter))),
-        ["off", "limits", ..] => return Some((2, Some(RuleVerb::Alter))),
+        ["finger", "weg", "von", ..] => return Some((3, Some(RuleVerb::Touch))),
+        ["leave", .., "alone"] => return Some((1, Some(RuleVerb::Touch))),
+        ["off", "limits" | "limit", ..] => return Some((2, Some(RuleVerb::Touch))),
         // "No, use pnpm" answers; French "ne … jamais" is one negation.
         ["no" | "nein" | "non", ..] if term.ends != ClauseEnd::Nothing => return None,
         ["ne", ..] if clause[at + 1..].iter().any(|it| it.negates) => return None,
@@ -598,6 +649,13 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
     let is_order = |it: &RuleTerm<'_>| is_first && it.is(WordClasses::END_VERB);
     let is_nothing = is_one_of(&term.folded, "nothing nichts rien nada niente")
         && !clause.iter().any(|it| it.negates);
+    let is_discarded = term.is(WordClasses::DISCARD) && is_first && clause.get(at + 1).is_some_and(|it| {
+        it.is_code || it.is_flag() || is_known_program(&it.folded) || is_tool(&it.folded)
+            || it.is(WordClasses::DETERMINER)
+    });
+    if is_discarded {
+        return Some((1, None));
+    }
     let is_forbidden = term.means("forbid") || is_one_of(&term.folded, "banned taboo no-go tabu");
     let negates = term.negates && !(term.is(WordClasses::END_VERB) && !is_first);
     (negates || is_order(term) || is_nothing || is_forbidden).then_some((1, None))
@@ -636,7 +694,7 @@ fn is_list_rest(clause: &[RuleTerm<'_>], is_first: bool) -> bool {
         }).sum();
         words == clause.len()
     };
-    let is_example = is_first && (clause.iter().all(|it| it.is_code) || is_command());
+    let is_example = is_first && (clause.iter().all(|it| it.is_code || it.is_flag()) || is_command());
     (is_list && clause.iter().all(is_thing)) || is_example
 }
 
@@ -676,7 +734,12 @@ fn forbidden_messages(terms: &[RuleTerm<'_>]) -> Vec<ForbiddenAct> {
 fn path_act(terms: &[RuleTerm<'_>], read: &mut RuleSegment, mut paths: Vec<PathPattern>) -> Option<ForbiddenAct> {
     let is_new = terms.iter().any(RuleTerm::is_new);
     let creates = read.has(RuleVerb::Create) || is_new;
-    if paths.is_empty() && creates && terms.iter().any(|it| it.is(WordClasses::FILE)) {
+    // "Never create test files in src/" is about some of them.
+    let file = terms.iter().position(|it| it.is(WordClasses::FILE));
+    let is_any = file.is_some_and(|at| {
+        terms[..at].iter().all(|it| it.is(WordClasses::STOP.or(WordClasses::QUANTIFIER)) || it.verb().is_some() || it.is_new())
+    });
+    if paths.is_empty() && creates && is_any {
         paths = std::mem::take(&mut read.place.paths);
     }
     if paths.is_empty() {
@@ -690,11 +753,11 @@ fn path_act(terms: &[RuleTerm<'_>], read: &mut RuleSegment, mut paths: Vec<PathP
     };
     match () {
         () if read.has(RuleVerb::Commit) => Some(ForbiddenAct::Stage(of)),
-        () if read.has(RuleVerb::Erase) && !read.has(RuleVerb::Alter) && !read.has(RuleVerb::Create) => {
+        () if read.has(RuleVerb::Erase) && !read.has(RuleVerb::Touch) && !read.has(RuleVerb::Alter) && !read.has(RuleVerb::Create) => {
             Some(ForbiddenAct::Remove(of))
         }
         () if read.has(RuleVerb::Alter) && is_existing => Some(ForbiddenAct::ChangeExisting(of)),
-        () if read.has(RuleVerb::Alter) => Some(ForbiddenAct::Change(of)),
+        () if read.has(RuleVerb::Alter) || read.has(RuleVerb::Touch) => Some(ForbiddenAct::Change(of)),
         () if read.has(RuleVerb::Read) => Some(ForbiddenAct::Read(of)),
         () if is_new || terms.iter().any(|it| it.is(WordClasses::PRODUCE) && !it.folded.starts_with("writ")) => {
             Some(ForbiddenAct::Create(of))

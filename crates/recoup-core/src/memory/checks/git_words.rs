@@ -76,7 +76,7 @@ fn is_git(object: &RuleObject) -> bool {
 /// True for a word that does not narrow an act: "don't push anything yourself".
 fn is_bare_word(term: &RuleTerm<'_>) -> bool {
     const BARE: &str = "ever you yourself myself manually directly anything just to any the a git i we on at all \
-        own do does make hagas haga hacer fais faites mach mache code changes please bitte direkt selbst directement directamente";
+        own straight do does make hagas haga hacer fais faites mach mache code changes please bitte direkt selbst directement directamente";
     is_one_of(&term.folded, BARE) || term.is_joint() || term.is_unspaced()
 }
 
@@ -89,7 +89,7 @@ fn push_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec<Forbidden
     let is_force = terms.iter().any(|it| it.means(FORCE));
     let is_understood = |it: &RuleTerm<'_>| {
         it.is_code || it.is_flag() || it.means("push branch commit") || it.means(FORCE) || is_bare_word(it)
-            || it.means("allow forbid") || is_one_of(&it.folded, "direct")
+            || it.means("allow forbid") || is_one_of(&it.folded, "ok okay fine gets get") || is_one_of(&it.folded, "direct")
             || it.is(WordClasses::STOP.or(WordClasses::TARGET).or(WordClasses::DETERMINER).or(WordClasses::POLITE))
             || is_one_of(it.text, REMOTES) || branches.iter().any(|branch| branch == it.text)
     };

@@ -21,6 +21,8 @@ pub(super) enum RuleVerb {
     Alter,
     /// Deleting.
     Erase,
+    /// Using a program, or changing a file.
+    Touch,
     Create,
     Commit,
     Push,
@@ -69,6 +71,8 @@ pub(super) struct SegmentMode {
     pub(super) is_passive: bool,
     /// A verb that is known beforehand: "hands off".
     pub(super) verb: Option<RuleVerb>,
+    /// True if a noun is denied, which adjectives may stand before: "no stray console.log".
+    pub(super) is_nominal: bool,
 }
 
 /// Words that say nothing about what is meant.
@@ -85,8 +89,12 @@ const SMALL: WordClasses = WordClasses::STOP
     .or(WordClasses::MINE);
 /// Words of the same kind that are in no class.
 const MANNER: &str = "new plain bare raw direct directly manually manual hand machine box laptop computer \
-    yourself circumstances circumstance cases task command commands script scripts target recipe things code package packages calls usage statements comments comment line lines tags manuell direkt \
+    yourself alone straight invocation invocations circumstances circumstance cases task command commands script scripts target recipe things code package packages calls usage statements comments comment line lines tags manuell direkt \
     directement directamente neue neuen nouveau nouveaux nuevos any existing at all anymore imports";
+/// Words of programming languages.
+const KEYWORDS: &str = "any var let const goto eval with unwrap expect print println panic exec lambda global \
+    unsafe null undefined debugger require import export class function switch else try except pass todo \
+    unimplemented async await void enum namespace private static final inline assert sleep system";
 /// Words before a place in which a rule does not hold.
 const OUTSIDE: &str = "outside ausserhalb fuera dehors beyond hors";
 /// Verbs that are sub-commands.
@@ -106,6 +114,7 @@ impl RuleTerm<'_> {
         }
         let starts = |word: &str| self.folded.starts_with(word);
         let verbs = [
+            (RuleVerb::Touch, starts("touch")),
             (RuleVerb::Commit, self.means("commit stage") || starts("commit")),
             (RuleVerb::Push, self.means("push") || starts("push") || starts("pouss")),
             (RuleVerb::Install, self.means("install") || starts("instal")),
@@ -117,6 +126,11 @@ impl RuleTerm<'_> {
             (RuleVerb::Put, self.means("keep") || is_one_of(&self.folded, "put leave leaving include mention")),
         ];
         verbs.iter().find(|(_, is_it)| *is_it).map(|(verb, _)| *verb)
+    }
+
+    /// True for "new", "additional" and the like.
+    pub(super) fn is_more(&self) -> bool {
+        self.is_new() || is_one_of(&self.folded, "extra additional third-party external more further other")
     }
 
     /// True for "dependency", "package" and other names of the same.
@@ -182,7 +196,10 @@ impl RuleSegment {
             at: 0,
             segment: Self { is_clear: true, ..Self::default() },
         };
-        reader.segment.verbs = terms.iter().filter_map(RuleTerm::verb).chain(mode.verb).collect();
+        let checks_in = terms.windows(2).any(|it| it[0].means("check") && it[1].folded == "in");
+        reader.segment.verbs.extend(checks_in.then_some(RuleVerb::Commit));
+        let verbs = terms.iter().filter_map(RuleTerm::verb).chain(mode.verb);
+        reader.segment.verbs.extend(verbs);
         while reader.at < terms.len() {
             reader.step();
         }
@@ -197,7 +214,7 @@ impl RuleSegment {
     pub(super) fn has_only_verbs(&self, terms: &[RuleTerm<'_>]) -> bool {
         let is_said = |it: &RuleTerm<'_>| {
             it.is_small() || it.verb().is_some() || it.means("allow forbid") || it.is_preposition()
-                || is_one_of(&it.folded, "ok okay fine acceptable permitted option wanted welcome")
+                || is_one_of(&it.folded, "git ok okay fine acceptable permitted option wanted welcome")
         };
         self.objects.is_empty() && terms.iter().all(is_said)
     }
@@ -215,7 +232,7 @@ impl<'t> SegmentReader<'_, 't> {
         let terms = self.terms;
         let term = &terms[self.at];
         self.at += 1;
-        let works_on_files = [RuleVerb::Alter, RuleVerb::Erase, RuleVerb::Commit, RuleVerb::Read, RuleVerb::Create];
+        let works_on_files = [RuleVerb::Touch, RuleVerb::Alter, RuleVerb::Erase, RuleVerb::Commit, RuleVerb::Read, RuleVerb::Create];
         let wants_path = self.segment.verbs.iter().any(|it| works_on_files.contains(it))
             || terms.iter().any(RuleTerm::is_new);
         if term.is_flag() {
@@ -259,7 +276,7 @@ impl<'t> SegmentReader<'_, 't> {
             self.segment.objects.push(RuleObject::Text(term.folded.clone()));
         } else if term.is_unknown() && !self.is_harmless(term) && (self.mode.is_compared || self.segment.has(RuleVerb::Install) || self.segment.has(RuleVerb::Create)) && is_package_name(term.text) {
             self.segment.objects.push(RuleObject::Name(term.text.to_owned()));
-        } else if !self.is_harmless(term) && self.segment.objects.is_empty() && !self.segment.has(RuleVerb::Push) {
+        } else if !self.is_harmless(term) && self.segment.objects.is_empty() && !self.segment.has(RuleVerb::Push) && !self.mode.is_nominal {
             self.segment.is_clear = false;
         }
     }
@@ -269,12 +286,11 @@ impl<'t> SegmentReader<'_, 't> {
     }
 
     fn is_harmless(&self, term: &RuleTerm<'_>) -> bool {
-        term.is_small() || term.verb().is_some() || term.is_reaching() || term.is(WordClasses::TREAT) || term.is_package_noun() || term.means("always never allow forbid dependency library message format linter test build branch commit")
+        term.is_small() || term.verb().is_some() || term.is_reaching() || term.is(WordClasses::TREAT) || term.is_package_noun() || term.means("always never allow forbid check dependency library message format linter test build branch commit")
     }
 
     /// True for a word of a language that is named as such: "no any in TypeScript".
     fn is_keyword(&self, term: &RuleTerm<'_>) -> bool {
-        const KEYWORDS: &str = "any var let goto eval with unwrap print panic exec";
         let names_language = || {
             let place = self.terms.get(self.at + 1..).and_then(read_place);
             place.is_some_and(|(place, _)| !place.endings.is_empty())
@@ -360,7 +376,7 @@ impl<'t> SegmentReader<'_, 't> {
                 && !(term.folded == "git" && next.text.ends_with('s') && next.text != "status")
                 && (next.verb().is_none() || is_one_of(next.text, SUBCOMMANDS))
                 && !is_one_of(&next.folded, MANNER)
-                && !(self.mode.is_passive && (next.verb().is_some() || next.is(SMALL)))
+                && !(self.mode.is_passive && (next.verb().is_some() || next.is(SMALL)) && !is_one_of(next.text, SUBCOMMANDS))
                 && !(next.is(SMALL) && next.verb().is_none() && !next.means("start stop add get"));
             if !is_sub {
                 break;
@@ -379,7 +395,7 @@ impl<'t> SegmentReader<'_, 't> {
     fn named_path(&self, term: &RuleTerm<'_>) -> Option<PathPattern> {
         let next = self.terms.get(self.at);
         let before = self.at.checked_sub(2).map(|at| &self.terms[at]);
-        let is_file = |it: Option<&RuleTerm<'_>>| it.is_some_and(|it| it.is(WordClasses::FILE));
+        let is_file = |it: Option<&RuleTerm<'_>>| it.is_some_and(|it| it.is(WordClasses::FILE) || is_one_of(&it.folded, "docs documents"));
         let near_file = is_file(next) || is_file(before);
         let ending = term.text.strip_prefix('.').filter(|it| *it != "env" && is_file_ending(it));
         let near_file = near_file || is_kind_of_file(term);
@@ -416,7 +432,7 @@ impl<'t> SegmentReader<'_, 't> {
     /// Reads a preposition: a place, a path of files that are worked on, or words that narrow what is
     /// said and are not understood.
     fn read_preposition(&mut self, term: &RuleTerm<'_>, wants_path: bool) {
-        let others = [RuleVerb::Alter, RuleVerb::Erase, RuleVerb::Commit, RuleVerb::Read];
+        let others = [RuleVerb::Touch, RuleVerb::Alter, RuleVerb::Erase, RuleVerb::Commit, RuleVerb::Read];
         if wants_path && others.iter().any(|it| self.segment.has(*it)) {
             return;
         }
@@ -429,6 +445,20 @@ impl<'t> SegmentReader<'_, 't> {
         }
         // "In web/", "under legal/", but not "outside src/"
         let Some(next) = self.terms.get(self.at) else { return };
+        // "Never from `../lib`"
+        if term.folded == "from" && next.is_code && self.segment.objects.is_empty() {
+            return;
+        }
+        // "Don't rewrite history with `git push -f`"
+        let first = self.terms.first().map_or("", |it| it.folded.as_str());
+        let is_tool = self.segment.objects.is_empty()
+            && (next.is_code || next.is_flag() || self.is_program_name(next))
+            && is_one_of(&term.folded, "with via using mit avec con")
+            && !is_one_of(first, "start begin compare confuse deal cope agree stop");
+        if is_tool && !self.mode.is_passive {
+            self.segment.is_clear = true;
+            return;
+        }
         // "Don't add dist/ to git"
         if next.folded == "git" && matches!(&*term.folded, "to" | "in" | "into") {
             self.segment.verbs.push(RuleVerb::Commit);
@@ -444,9 +474,6 @@ impl<'t> SegmentReader<'_, 't> {
         }
         let flags = self.segment.objects.iter().all(|it| matches!(it, RuleObject::Flags(_)));
         if is_means && flags && (next.is_flag() || self.is_program_name(next)) {
-            let first = &self.terms[0].folded;
-            let skips = is_one_of(first, "skip skipping bypass bypassing disable circumvent");
-            self.segment.is_clear |= skips && next.is_flag();
             return;
         }
         if let Some(RuleObject::Command(words, _)) = self.segment.objects.last()
@@ -530,6 +557,8 @@ fn code_object(term: &RuleTerm<'_>, wants_path: bool) -> RuleObject {
         Some(first) if words.len() == 1 && is_tool(first) => {
             RuleObject::Command(words, false)
         }
+        // A plain word in code is a package rather than every name that is written so.
+        _ if is_package_name(text) && !is_one_of(text, KEYWORDS) => RuleObject::Name(text.to_owned()),
         _ => RuleObject::Text(text.to_owned()),
     }
 }

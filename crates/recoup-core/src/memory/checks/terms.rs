@@ -85,7 +85,7 @@ pub(super) fn split_terms(rule: &str) -> Vec<RuleTerm<'_>> {
             ends = tokens[at].ends;
             at += 1;
         }
-        let behind = rule[end + 1..].chars().next();
+        let behind = rule.get(end + 1..).and_then(|it| it.chars().next());
         let is_end = |c: char| matches!(c, ',' | '，' | '、' | '.' | ';' | '。' | ')');
         if ends == ClauseEnd::Nothing && behind.is_some_and(is_end) {
             ends = ClauseEnd::Clause;
@@ -94,7 +94,7 @@ pub(super) fn split_terms(rule: &str) -> Vec<RuleTerm<'_>> {
         terms.push(RuleTerm {
             text,
             folded: text.to_owned(),
-            span: start..end + 1,
+            span: start..(end + 1).min(rule.len()),
             classes: WordClasses::NONE,
             english: Vec::new(),
             is_code: true,
@@ -154,6 +154,17 @@ fn plain_term<'t>(rule: &'t str, tokens: &[Token<'t>], from: usize, to: usize) -
     RuleTerm { text, folded, span, classes, english, is_code: false, negates, ends: last.ends }
 }
 
+/// Place of a comment of one or two words in plain text: `# noqa`, `# type: ignore`.
+fn comment_span(rule: &str, at: usize) -> Option<(usize, usize)> {
+    let rest = rule[at..].strip_prefix(" # ")?;
+    let word = |text: &str| text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(text.len());
+    let mut end = word(rest);
+    if let Some(more) = rest[end..].strip_prefix(": ") {
+        end += 2 + word(more);
+    }
+    (end > 0).then(|| (at, at + 3 + end))
+}
+
 /// Places of the marks around pieces of code.
 fn code_spans(rule: &str) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
@@ -173,6 +184,12 @@ fn code_spans(rule: &str) -> Vec<(usize, usize)> {
             spans.push((start, end));
         }
     }
+    // A comment needs no marks; what stands around it serves as such.
+    let comments = rule.match_indices(" # ").filter_map(|(at, _)| comment_span(rule, at));
+    let is_apart = |it: &(usize, usize)| spans.iter().all(|(start, end)| it.1 <= *start || it.0 >= *end);
+    let comments: Vec<(usize, usize)> = comments.filter(is_apart).collect();
+    spans.extend(comments);
+    spans.sort_unstable();
     spans
 }
 
