@@ -294,6 +294,11 @@ impl<'t> RuleReader<'t> {
         is_rest: bool,
     ) {
         let terms = &segment.terms;
+        // "Nothing but pnpm", "never push to anything other than dev" want what they name.
+        let is_but = |it: &RuleTerm<'_>| !it.is_code && is_one_of(&it.folded, "but besides than als que");
+        if terms.iter().skip(1).any(is_but) || terms.first().is_some_and(|it| it.folded == "but") {
+            return;
+        }
         if !is_rest && !is_message && releases(segment) {
             return;
         }
@@ -312,12 +317,24 @@ impl<'t> RuleReader<'t> {
         let mode = SegmentMode { is_compared, is_passive: false, verb, is_nominal };
         let mut read = RuleSegment::read(terms, mode);
         let mut all = terms.clone();
+        // "Src/gen is generated, don't edit it": what is forbidden stands before the verb, in this
+        // clause or in the last one.
+        let says_nothing = before.iter().all(|it| it.is(WordClasses::STOP.or(WordClasses::LEAD).or(WordClasses::POLITE)) && it.verb().is_none());
         let points_back = terms.iter().any(|it| is_one_of(&it.folded, "it them those these es sie lo los le les"));
-        let last = self.last_clause.clone();
-        let before = if before.is_empty() && (points_back || terms.is_empty()) { &last[..] } else { before };
+        let works_on_files = [RuleVerb::Alter, RuleVerb::Touch, RuleVerb::Erase].iter().any(|it| read.has(*it));
+        let is_about_last = says_nothing && (points_back || works_on_files || terms.is_empty());
+        let last = if is_about_last { std::mem::take(&mut self.last_clause) } else { Vec::new() };
+        let before = if is_about_last { &last[..] } else { before };
         if read.has_only_verbs(terms) && !before.is_empty() && !names_act(terms) {
+            let mode = SegmentMode { is_passive: true, verb: segment.verb, ..SegmentMode::default() };
             all = before.iter().chain(terms).cloned().collect();
-            read = RuleSegment::read(&all, SegmentMode { is_compared: false, is_passive: true, verb: segment.verb, is_nominal: false });
+            let whole = RuleSegment::read(&all, mode);
+            let own: Vec<RuleVerb> = terms.iter().filter_map(RuleTerm::verb).chain(segment.verb).collect();
+            let verbs = if own.is_empty() { whole.verbs } else { own };
+            read = RuleSegment { verbs, is_clear: true, ..whole };
+            if is_about_last {
+                (self.wanted, self.wanted_name) = (None, None);
+            }
         }
         if is_rest && let Some(RuleObject::Command(..)) = read.objects.first() {
             read.verbs.clear();
@@ -327,6 +344,10 @@ impl<'t> RuleReader<'t> {
         }
         if let Some(acts) = git_acts(&all, &read) {
             return self.acts.extend(acts);
+        }
+        let is_global = |it: &RuleTerm<'_>| is_one_of(&it.folded, "globally global systemwide system-wide");
+        if read.has(RuleVerb::Install) && terms.iter().any(is_global) {
+            return self.acts.extend(global_installs());
         }
         if !read.is_clear {
             return;
@@ -347,9 +368,10 @@ impl<'t> RuleReader<'t> {
         let adds = read.has(RuleVerb::Install) || ((read.has(RuleVerb::Create) || is_new) && is_about_packages);
         let is_added = read.objects.len() == 1
             && terms.iter().any(|it| it.means("add import") || it.folded == "pull" || (it.is_code && self.wanted_name.is_some()));
-        if read.has(RuleVerb::Install) && terms.iter().any(|it| is_one_of(&it.folded, "globally global systemwide system-wide")) {
-            return global_installs();
-        }
+        // "Use foo, not bar", "don't use foo": a program or a package, the words do not say which.
+        let uses = read.verbs.iter().all(|it| *it == RuleVerb::Use);
+        let is_named = !read.verbs.is_empty() || self.wanted.is_some() || self.wanted_name.is_some();
+        let names_tool = uses && is_named && read.objects.iter().filter(|it| matches!(it, RuleObject::Name(_))).count() <= 2;
         let is_manager = |it: &RuleObject| matches!(it, RuleObject::Command(words, _) if words.len() == 1);
         if adds && is_about_packages && read.objects.iter().all(is_manager) {
             return vec![ForbiddenAct::Install(None)];
@@ -385,8 +407,9 @@ impl<'t> RuleReader<'t> {
                 RuleObject::Tool(name) => acts.push(ForbiddenAct::UseTool(name.clone())),
                 RuleObject::Host(host) => acts.push(ForbiddenAct::Reach(host.clone())),
                 RuleObject::Name(name) if adds || is_added || self.is_library(read) => acts.extend(package_acts(name)),
-                RuleObject::Name(name) if read.verbs.is_empty() && self.wanted.is_some() => {
+                RuleObject::Name(name) if names_tool => {
                     acts.extend(CommandPattern::of_words(std::slice::from_ref(name)).map(ForbiddenAct::Run));
+                    acts.extend(package_acts(name));
                 }
                 RuleObject::Name(_) => {}
                 RuleObject::Flags(flags) => {
@@ -440,7 +463,17 @@ impl<'t> RuleReader<'t> {
 
     /// Reads "always pass --locked to cargo build", "go test always with -race".
     fn read_wanted_flags(&mut self, clause: &[RuleTerm<'_>], segments: &[RawSegment<'_, '_>]) {
-        let is_always = clause.iter().any(|it| it.means("always every each must") || it.is(WordClasses::ONLY));
+        // "X only with --y", but not "only use x --y here"
+        let is_with = clause.windows(2).any(|it| {
+            is_one_of(&it[0].folded, "with mit avec con") && (it[1].is_flag() || it[1].is_code)
+        });
+        let is_always = clause.iter().any(|it| {
+            it.means("always every each must") || (it.is(WordClasses::ONLY) && (is_with || it.folded != "just"))
+        });
+        let is_restricted = clause.iter().any(|it| it.is(WordClasses::ONLY)) && !is_with;
+        if is_restricted && clause.iter().any(RuleTerm::is_flag) {
+            return;
+        }
         let is_order = clause.first().is_some_and(|it| it.is(WordClasses::EMPLOY) || it.means("add include"));
         let ends_with_flag = clause.last().is_some_and(|it| it.is_flag() || it.is_code);
         let needs = clause.iter().any(|it| is_one_of(&it.folded, "needs requires require"));
@@ -544,9 +577,12 @@ fn other_values(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Vec<ForbiddenAct>
     let is_only = is_only && terms.iter().all(is_said);
     // "Our package manager is pnpm"
     let is_topic = terms.windows(2).any(|pair| pair[0].folded == "package" && pair[1].folded == "manager");
-    let is_only = is_only || is_topic;
+    // "All package operations go through uv"
+    let is_managed = terms.iter().any(RuleTerm::is_package_noun)
+        && terms.iter().any(|it| is_one_of(&it.folded, "through with via using by mit avec con"));
+    let is_only = is_only || is_topic || is_managed;
     let [RuleObject::Command(words, _)] = &read.objects[..] else { return Vec::new() };
-    let is_plain = is_only && read.is_clear && words.len() == 1 && read.verbs.iter().all(|it| *it == RuleVerb::Use);
+    let is_plain = is_only && words.len() == 1 && read.verbs.iter().all(|it| *it == RuleVerb::Use);
     let family = FAMILIES.iter().find(|it| is_one_of(it.name, MANAGERS) && it.has_value(&words[0]));
     let values = family.filter(|_| is_plain).into_iter().flat_map(ValueFamily::values);
     let others = values.filter(|it| *it != words[0]).map(|it| vec![it.to_owned()]);
@@ -633,6 +669,7 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
         }
         ["read-only", ..] if at > 0 => return Some((1, Some(RuleVerb::Alter))),
         ["finger", "weg", "von", ..] => return Some((3, Some(RuleVerb::Touch))),
+        ["leave", _, "to", _, ..] if clause[at + 1].path().is_some() => return Some((1, Some(RuleVerb::Touch))),
         ["leave", .., "alone"] => return Some((1, Some(RuleVerb::Touch))),
         ["off", "limits" | "limit", ..] => return Some((2, Some(RuleVerb::Touch))),
         // "No, use pnpm" answers; French "ne … jamais" is one negation.

@@ -12,6 +12,7 @@ use crate::memory::lang::file_kinds::{ending_of_kind, endings_of, is_file_ending
 use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::WordClasses;
 use crate::memory::lang::token::ClauseEnd;
+use crate::memory::lang::word_vectors::is_common_word;
 use crate::memory::shell::{is_known_program, split_commands};
 
 /// What somebody does with the objects of a segment.
@@ -115,7 +116,7 @@ impl RuleTerm<'_> {
         let starts = |word: &str| self.folded.starts_with(word);
         let verbs = [
             (RuleVerb::Touch, starts("touch")),
-            (RuleVerb::Commit, self.means("commit stage") || starts("commit")),
+            (RuleVerb::Commit, self.means("commit stage staged") || starts("commit")),
             (RuleVerb::Push, self.means("push") || starts("push") || starts("pouss")),
             (RuleVerb::Install, self.means("install") || starts("instal")),
             (RuleVerb::Erase, self.is(WordClasses::ERASE) || self.means("delete")),
@@ -197,7 +198,8 @@ impl RuleSegment {
             segment: Self { is_clear: true, ..Self::default() },
         };
         let checks_in = terms.windows(2).any(|it| it[0].means("check") && it[1].folded == "in");
-        reader.segment.verbs.extend(checks_in.then_some(RuleVerb::Commit));
+        let is_commit = checks_in || terms.windows(2).any(|it| is_into_git(&it[0], &it[1]));
+        reader.segment.verbs.extend(is_commit.then_some(RuleVerb::Commit));
         let verbs = terms.iter().filter_map(RuleTerm::verb).chain(mode.verb);
         reader.segment.verbs.extend(verbs);
         while reader.at < terms.len() {
@@ -214,7 +216,7 @@ impl RuleSegment {
     pub(super) fn has_only_verbs(&self, terms: &[RuleTerm<'_>]) -> bool {
         let is_said = |it: &RuleTerm<'_>| {
             it.is_small() || it.verb().is_some() || it.means("allow forbid") || it.is_preposition()
-                || is_one_of(&it.folded, "git ok okay fine acceptable permitted option wanted welcome")
+                || is_one_of(&it.folded, "git ok okay fine acceptable permitted option wanted welcome tolerated desired appreciated accepted")
         };
         self.objects.is_empty() && terms.iter().all(is_said)
     }
@@ -254,6 +256,7 @@ impl<'t> SegmentReader<'_, 't> {
             self.segment.objects.push(RuleObject::Path(path));
             self.at += 1;
         } else if let Some(server) = self.server_name(term) {
+            self.at += usize::from(terms.get(self.at).is_some_and(|it| it.folded == "mcp"));
             self.segment.objects.push(RuleObject::Tool(server));
         } else if self.is_program(term) {
             self.read_command(term);
@@ -271,18 +274,36 @@ impl<'t> SegmentReader<'_, 't> {
         } else if terms.get(self.at).is_some_and(|it| it.folded == "statements") && !term.is(SMALL) {
             // "No print statements"
             self.segment.objects.push(RuleObject::Text(term.folded.clone()));
+        } else if term.text.contains('/') && term.text.split('/').all(|it| is_known_program(it) || is_tool(it)) {
+            // "No wget/curl"
+            let names = term.folded.split('/').map(|it| RuleObject::Command(vec![it.to_owned()], is_known_program(it)));
+            self.segment.objects.extend(names);
         } else if self.is_keyword(term) {
             // "No any in TypeScript", "no unwrap in rust"
             self.segment.objects.push(RuleObject::Text(term.folded.clone()));
-        } else if term.is_unknown() && !self.is_harmless(term) && (self.mode.is_compared || self.segment.has(RuleVerb::Install) || self.segment.has(RuleVerb::Create)) && is_package_name(term.text) {
+        } else if term.is_unknown() && !self.is_harmless(term) && self.may_be_name() && is_package_name(term.text) {
             self.segment.objects.push(RuleObject::Name(term.text.to_owned()));
-        } else if !self.is_harmless(term) && self.segment.objects.is_empty() && !self.segment.has(RuleVerb::Push) && !self.mode.is_nominal {
+        } else if !self.is_harmless(term) && self.segment.objects.is_empty() && !self.segment.has(RuleVerb::Push) && !self.is_adjective(term) {
             self.segment.is_clear = false;
         }
     }
 
+    /// True for a word between "no" and what is denied: "no stray console.log".
+    fn is_adjective(&self, term: &RuleTerm<'_>) -> bool {
+        let next = self.terms.get(self.at);
+        self.mode.is_nominal
+            && !term.is(WordClasses::REQUEST)
+            && next.is_some_and(|it| !it.is_preposition() && (self.at < 3 || it.is_code))
+    }
+
     fn reaches(&self) -> bool {
         self.terms.iter().any(|it| it.is_reaching())
+    }
+
+    /// True if an unknown word may be the name of a program or a package.
+    fn may_be_name(&self) -> bool {
+        let verbs = [RuleVerb::Use, RuleVerb::Install, RuleVerb::Create];
+        self.mode.is_compared || self.mode.is_passive || verbs.iter().any(|it| self.segment.has(*it))
     }
 
     fn is_harmless(&self, term: &RuleTerm<'_>) -> bool {
@@ -453,6 +474,7 @@ impl<'t> SegmentReader<'_, 't> {
         let first = self.terms.first().map_or("", |it| it.folded.as_str());
         let is_tool = self.segment.objects.is_empty()
             && (next.is_code || next.is_flag() || self.is_program_name(next))
+            && !self.mode.is_nominal
             && is_one_of(&term.folded, "with via using mit avec con")
             && !is_one_of(first, "start begin compare confuse deal cope agree stop");
         if is_tool && !self.mode.is_passive {
@@ -460,8 +482,7 @@ impl<'t> SegmentReader<'_, 't> {
             return;
         }
         // "Don't add dist/ to git"
-        if next.folded == "git" && matches!(&*term.folded, "to" | "in" | "into") {
-            self.segment.verbs.push(RuleVerb::Commit);
+        if is_into_git(term, next) {
             self.at += 1;
             return;
         }
@@ -494,6 +515,11 @@ impl<'t> SegmentReader<'_, 't> {
     }
 }
 
+/// True for "to git", "into git".
+fn is_into_git(term: &RuleTerm<'_>, next: &RuleTerm<'_>) -> bool {
+    next.folded == "git" && matches!(&*term.folded, "to" | "in" | "into")
+}
+
 /// Reads a place behind a preposition; also returns the number of its terms.
 pub(super) fn read_place(terms: &[RuleTerm<'_>]) -> Option<(CheckPlace, usize)> {
     let mut place = CheckPlace::default();
@@ -508,6 +534,8 @@ pub(super) fn read_place(terms: &[RuleTerm<'_>]) -> Option<(CheckPlace, usize)> 
             place.paths.extend(PathPattern::new("*compose*.y*ml"));
         } else if matches!(&*term.folded, "dockerfile" | "dockerfiles") {
             place.paths.extend(PathPattern::new("Dockerfile*"));
+        } else if let Some(ending) = term.text.strip_prefix('.').filter(|it| is_kind_of_file(term) && is_file_ending(it)) {
+            place.endings.push(ending.to_owned());
         } else if let Some(path) = term.path() {
             place.paths.push(path);
         } else if term.means("test") && !term.is_code {
@@ -608,5 +636,6 @@ fn text_name(term: &RuleTerm<'_>) -> Option<String> {
 /// True for a word that may be the name of a package.
 fn is_package_name(text: &str) -> bool {
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_@/".contains(c);
-    text.len() >= 2 && text.chars().all(is_name) && text.contains(|c: char| c.is_ascii_alphabetic())
+    let is_scoped = text.starts_with('@') == text.contains('/');
+    text.len() >= 2 && is_scoped && !is_common_word(text) && text.chars().all(is_name) && text.contains(|c: char| c.is_ascii_alphabetic())
 }
