@@ -56,9 +56,10 @@ impl ForbiddenAct {
             Self::Push(_) => vec!["program:git/push".to_owned()],
             Self::Install(None) => vec!["install".to_owned()],
             Self::Install(Some(package)) => vec![format!("install:{package}")],
-            Self::Change(paths) | Self::ChangeExisting(paths) | Self::Remove(paths) | Self::Create(paths) => {
-                paths.keys()
-            }
+            Self::Change(paths)
+            | Self::ChangeExisting(paths)
+            | Self::Remove(paths)
+            | Self::Create(paths) => paths.keys(),
             Self::UseTool(name) => vec![format!("tool:{name}")],
             Self::Read(paths) => prefixed("read", paths),
             Self::Stage(paths) => prefixed("stage", paths),
@@ -97,7 +98,8 @@ impl ForbiddenAct {
             Self::Push(branch) => commands().find_map(|it| command::find_push(it, branch)),
             Self::Install(wanted) => commands().find_map(|it| {
                 let mut packages = it.installed_packages().into_iter();
-                let found = packages.find(|it| wanted.as_ref().is_none_or(|wanted| wanted == it))?;
+                let found =
+                    packages.find(|it| wanted.as_ref().is_none_or(|wanted| wanted == it))?;
                 Some(format!("{} {found}", it.program()))
             }),
             Self::Import(package) => {
@@ -113,9 +115,8 @@ impl ForbiddenAct {
                 find_path(paths, &old)
             }
             Self::Remove(paths) => find_path(paths, &facts.removed),
-            Self::UseTool(name) => {
-                (call.tool() == name || facts.server.as_ref() == Some(name)).then(|| call.tool().to_owned())
-            }
+            Self::UseTool(name) => (call.tool() == name || facts.server.as_ref() == Some(name))
+                .then(|| call.tool().to_owned()),
             Self::Create(paths) => find_path(paths, &facts.created),
             Self::Read(paths) => find_path(paths, &facts.read),
             Self::Reach(host) => facts.hosts.contains(host).then(|| host.clone()),

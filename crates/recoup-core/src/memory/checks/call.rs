@@ -20,8 +20,8 @@ const MOST_OF_FILE: u64 = 1 << 20;
 const LINE_FIELDS: [&str; 3] = ["command", "cmd", "script"];
 /// Fields with the path of a file.
 const PATH_FIELDS: [&str; 9] = [
-    "file_path", "path", "notebook_path", "filename", "file", "target_file", "destination", "source",
-    "relative_path",
+    "file_path", "path", "notebook_path", "filename", "file", "target_file", "destination",
+    "source", "relative_path",
 ];
 /// Fields with new text, and with the old text that it replaces.
 const NEW_FIELDS: [&str; 8] = [
@@ -128,7 +128,8 @@ impl<'a> CheckedCall<'a> {
     pub(super) fn facts(&self) -> &CallFacts {
         self.facts.get_or_init(|| {
             let input = serde_json::from_str(self.input.get()).unwrap_or(Value::Null);
-            let mut finder = FactFinder { root: self.root, cwd: self.cwd, facts: CallFacts::default() };
+            let mut finder =
+                FactFinder { root: self.root, cwd: self.cwd, facts: CallFacts::default() };
             finder.read_call(self.tool, &input);
             finder.facts
         })
@@ -180,7 +181,8 @@ impl FactFinder<'_> {
             }
         } else {
             let read = paths.into_iter().map(|path| self.named(path, self.cwd));
-            self.facts.read = if name.contains("read") || name == "view" { read.collect() } else { Vec::new() };
+            self.facts.read =
+                if name.contains("read") || name == "view" { read.collect() } else { Vec::new() };
         }
     }
 
@@ -280,7 +282,11 @@ impl FactFinder<'_> {
             }
             match header {
                 Some((kind, named)) => {
-                    self.add_change(named, folder, kind.starts_with("Add") || kind.starts_with("Move"));
+                    self.add_change(
+                        named,
+                        folder,
+                        kind.starts_with("Add") || kind.starts_with("Move"),
+                    );
                     if kind.starts_with("Delete") {
                         let path = self.named(named, folder);
                         self.facts.removed.push(path);

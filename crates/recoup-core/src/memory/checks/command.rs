@@ -36,8 +36,12 @@ impl CommandPattern {
     pub(super) fn of_words(words: &[String]) -> Option<Self> {
         let command = RunCommand { words: words.to_vec(), ..RunCommand::default() };
         let program = command.program().to_owned();
-        let arguments: Vec<String> =
-            command.arguments().into_iter().filter(|it| !it.starts_with('<')).map(str::to_owned).collect();
+        let arguments: Vec<String> = command
+            .arguments()
+            .into_iter()
+            .filter(|it| !it.starts_with('<'))
+            .map(str::to_owned)
+            .collect();
         let sub = arguments.first().map_or("", String::as_str);
         let written = words.iter().skip(1).filter(|it| it.starts_with('-') && it.len() > 1);
         let mut flags = Vec::new();
@@ -69,7 +73,8 @@ impl CommandPattern {
         let is_right = |it: &String| names.contains(it) || command.starters.contains(it);
         // What only prints and searches may name any option.
         let only_says = self.program.is_empty()
-            && (is_one_of(command.program(), READERS) || is_one_of(command.program(), "echo printf"));
+            && (is_one_of(command.program(), READERS)
+                || is_one_of(command.program(), "echo printf"));
         if only_says || !is_program || self.but.as_ref().is_some_and(is_right) {
             return None;
         }
@@ -78,7 +83,8 @@ impl CommandPattern {
         let mut later = arguments.iter();
         let has_words = is_sub && self.words.iter().all(|word| later.any(|it| it == word));
         let flags = command.flags();
-        let asks = |it: &String| matches!(it.as_str(), "--help" | "--version") && !self.flags.contains(it);
+        let asks =
+            |it: &String| matches!(it.as_str(), "--help" | "--version") && !self.flags.contains(it);
         if flags.iter().any(asks) {
             return None;
         }
@@ -86,7 +92,9 @@ impl CommandPattern {
         let is_right = |it: &String| flags.contains(it) || arguments.contains(&it.as_str());
         let names = |word: &String| {
             let wanted = self.argument.as_deref().unwrap_or_default();
-            word == wanted || word.split_once('=').is_some_and(|it| it.1 == wanted) || hosts_in(word).any(|it| it == wanted)
+            word == wanted
+                || word.split_once('=').is_some_and(|it| it.1 == wanted)
+                || hosts_in(word).any(|it| it == wanted)
         };
         if self.argument.is_some() && !command.words.iter().skip(1).any(names) {
             return None;
@@ -158,7 +166,9 @@ pub(super) fn staged_files(command: &RunCommand) -> Vec<&str> {
             let words = &command.words;
             let is_message = |file: &&&str| {
                 let at = words.iter().position(|it| it == **file);
-                at.is_some_and(|at| words[at - 1].starts_with('-') && words[at - 1].ends_with(['m', 'F', 'C']))
+                at.is_some_and(|at| {
+                    words[at - 1].starts_with('-') && words[at - 1].ends_with(['m', 'F', 'C'])
+                })
             };
             files.iter().filter(|it| !is_message(it)).copied().collect()
         }
@@ -223,7 +233,8 @@ impl<'a> ChangedFiles<'a> {
             "cp" | "ln" | "install" | "rsync" => files.created.extend(target_files(&arguments)),
             "sed" | "perl" if has("-i") => {
                 let is_script_given = has("-e") || has("-f");
-                files.changed = owned(arguments.get(usize::from(!is_script_given)..).unwrap_or_default());
+                files.changed =
+                    owned(arguments.get(usize::from(!is_script_given)..).unwrap_or_default());
             }
             "patch" => {
                 files.changed = owned(&arguments);
@@ -241,7 +252,9 @@ impl<'a> ChangedFiles<'a> {
                 files.removed.clone_from(&files.changed);
             }
             "dd" => {
-                files.created.extend(arguments.iter().filter_map(|it| it.strip_prefix("of=")).map(str::to_owned));
+                files.created.extend(
+                    arguments.iter().filter_map(|it| it.strip_prefix("of=")).map(str::to_owned),
+                );
             }
             program if is_one_of(program, READERS) => files.read.extend(arguments),
             _ => {}
@@ -294,5 +307,6 @@ pub(super) fn reaches_hosts(command: &RunCommand) -> bool {
     const OTHERS: &str = "echo printf find fd ag ack ls touch mkdir rm mv cp sed perl tee";
     !is_one_of(command.program(), READERS)
         && !is_one_of(command.program(), OTHERS)
-        && (command.program() != "git" || !is_one_of(command.arguments().first().unwrap_or(&""), "commit grep log add"))
+        && (command.program() != "git"
+            || !is_one_of(command.arguments().first().unwrap_or(&""), "commit grep log add"))
 }

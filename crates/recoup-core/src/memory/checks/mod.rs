@@ -12,7 +12,6 @@ mod act;
 mod call;
 mod command;
 mod compile;
-mod git_words;
 mod path;
 mod segment;
 mod terms;
@@ -61,7 +60,7 @@ impl RuleCheck {
 
     /// Returns short strings by which it is found, such as `program:npm` and `path:db`.
     pub fn index_keys(&self) -> Vec<String> {
-        let mut keys: Vec<String> = 
+        let mut keys: Vec<String> =
             self.forbidden.iter().flat_map(|act| act.keys(&self.place)).collect();
         keys.sort_unstable();
         keys.dedup();

@@ -143,7 +143,11 @@ impl PathPattern {
             // It may be inside of the project.
             ("/", _) => "path".to_owned(),
             (first, _) if self.0.contains('/') || is_plain(&self.0) => {
-                if is_plain(first) { format!("path:{first}") } else { "path".to_owned() }
+                if is_plain(first) {
+                    format!("path:{first}")
+                } else {
+                    "path".to_owned()
+                }
             }
             (_, Some(ending)) if is_plain(ending) => format!("ext:{ending}"),
             _ => "path".to_owned(),
@@ -192,7 +196,11 @@ impl PathSet {
 
 impl fmt::Display for PathSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&if self.of.is_empty() { Cow::Borrowed("anything") } else { joined(&self.of) })?;
+        f.write_str(&if self.of.is_empty() {
+            Cow::Borrowed("anything")
+        } else {
+            joined(&self.of)
+        })?;
         if self.except.is_empty() { Ok(()) } else { write!(f, " except {}", joined(&self.except)) }
     }
 }
@@ -286,7 +294,11 @@ impl fmt::Display for CheckPlace {
         if !places.is_empty() {
             write!(f, " in {}", places.join(", "))?;
         }
-        if exceptions.is_empty() { Ok(()) } else { write!(f, " except in {}", exceptions.join(", ")) }
+        if exceptions.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " except in {}", exceptions.join(", "))
+        }
     }
 }
 

@@ -110,7 +110,9 @@ impl RuleTerm<'_> {
             return None;
         }
         // Scripts without spaces: the characters of touching and moving.
-        if self.is_unspaced() && (self.text.contains(['触', '碰', '动', '動', '改']) || self.means("editor change")) {
+        if self.is_unspaced()
+            && (self.text.contains(['触', '碰', '动', '動', '改']) || self.means("editor change"))
+        {
             return Some(RuleVerb::Alter);
         }
         let starts = |word: &str| self.folded.starts_with(word);
@@ -120,18 +122,28 @@ impl RuleTerm<'_> {
             (RuleVerb::Push, self.means("push") || starts("push") || starts("pouss")),
             (RuleVerb::Install, self.means("install") || starts("instal")),
             (RuleVerb::Erase, self.is(WordClasses::ERASE) || self.means("delete")),
-            (RuleVerb::Alter, self.is(WordClasses::ALTER) || self.means("change rename move update")),
-            (RuleVerb::Create, self.is(WordClasses::PRODUCE) || self.means("create write add generate")),
+            (
+                RuleVerb::Alter,
+                self.is(WordClasses::ALTER) || self.means("change rename move update"),
+            ),
+            (
+                RuleVerb::Create,
+                self.is(WordClasses::PRODUCE) || self.means("create write add generate"),
+            ),
             (RuleVerb::Read, self.means("read") || is_one_of(&self.folded, "look peek open")),
             (RuleVerb::Use, self.is(WordClasses::EMPLOY) || self.means("use run start")),
-            (RuleVerb::Put, self.means("keep") || is_one_of(&self.folded, "put leave leaving include mention")),
+            (
+                RuleVerb::Put,
+                self.means("keep") || is_one_of(&self.folded, "put leave leaving include mention"),
+            ),
         ];
         verbs.iter().find(|(_, is_it)| *is_it).map(|(verb, _)| *verb)
     }
 
     /// True for "new", "additional" and the like.
     pub(super) fn is_more(&self) -> bool {
-        self.is_new() || is_one_of(&self.folded, "extra additional third-party external more further other")
+        self.is_new()
+            || is_one_of(&self.folded, "extra additional third-party external more further other")
     }
 
     /// True for "dependency", "package" and other names of the same.
@@ -141,7 +153,10 @@ impl RuleTerm<'_> {
 
     /// True for "new" in several languages.
     pub(super) fn is_new(&self) -> bool {
-        is_one_of(&self.folded, "new neue neuen neues nouveau nouveaux nouvelles nuevo nuevos nuevas novos nuovi")
+        is_one_of(
+            &self.folded,
+            "new neue neuen neues nouveau nouveaux nouvelles nuevo nuevos nuevas novos nuovi",
+        )
     }
 
     fn is_small(&self) -> bool {
@@ -150,8 +165,10 @@ impl RuleTerm<'_> {
 
     /// True for verbs of reaching something on a network.
     fn is_reaching(&self) -> bool {
-        is_one_of(&self.folded, "connect connecting fetch fetching access accessing download curl ssh")
-            || self.means("connection download")
+        is_one_of(
+            &self.folded,
+            "connect connecting fetch fetching access accessing download curl ssh",
+        ) || self.means("connection download")
     }
 
     pub(super) fn is_joint(&self) -> bool {
@@ -173,13 +190,16 @@ impl RuleTerm<'_> {
         let is_name = |c: char| c.is_alphanumeric() || "-_./*~@+[]{},".contains(c);
         let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let ending = last.rsplit_once('.').map(|(_, ending)| ending);
-        let is_dotted = text.starts_with('.') && text.len() > 2 && text[1..].starts_with(char::is_alphabetic);
+        let is_dotted =
+            text.starts_with('.') && text.len() > 2 && text[1..].starts_with(char::is_alphabetic);
         let parts_are_words = || {
             let mut parts = text.split('/').filter(|it| !it.is_empty());
-            text.split('/').count() == 2 && !text.ends_with('/')
+            text.split('/').count() == 2
+                && !text.ends_with('/')
                 && parts.all(|it| is_known_program(it) || endings_of(it).is_some())
         };
-        let looks = text.contains('*') || (text.contains('/') && !parts_are_words())
+        let looks = text.contains('*')
+            || (text.contains('/') && !parts_are_words())
             || is_dotted
             || ending.is_some_and(is_file_ending)
             || (text.starts_with(|c: char| c.is_ascii_uppercase()) && text.ends_with("file"));
@@ -212,11 +232,32 @@ impl RuleSegment {
         self.verbs.contains(&verb)
     }
 
+    /// True if nothing is done with its objects but using them.
+    pub(super) fn only_uses(&self) -> bool {
+        self.verbs.iter().all(|it| *it == RuleVerb::Use)
+    }
+
+    /// Returns the words of its command, if it names one only.
+    pub(super) fn into_command(self) -> Option<Vec<String>> {
+        let mut commands = self.objects.into_iter().filter_map(|it| match it {
+            RuleObject::Command(words, _) => Some(words),
+            _ => None,
+        });
+        let command = commands.next()?;
+        commands.next().is_none().then_some(command)
+    }
+
     /// True if it names nothing and says only what is done, or that it may be done.
     pub(super) fn has_only_verbs(&self, terms: &[RuleTerm<'_>]) -> bool {
         let is_said = |it: &RuleTerm<'_>| {
-            it.is_small() || it.verb().is_some() || it.means("allow forbid") || it.is_preposition()
-                || is_one_of(&it.folded, "git ok okay fine acceptable permitted option wanted welcome tolerated desired appreciated accepted")
+            it.is_small()
+                || it.verb().is_some()
+                || it.means("allow forbid")
+                || it.is_preposition()
+                || is_one_of(
+                    &it.folded,
+                    "git ok okay fine acceptable permitted option wanted welcome tolerated desired appreciated accepted",
+                )
         };
         self.objects.is_empty() && terms.iter().all(is_said)
     }
@@ -234,24 +275,39 @@ impl<'t> SegmentReader<'_, 't> {
         let terms = self.terms;
         let term = &terms[self.at];
         self.at += 1;
-        let works_on_files = [RuleVerb::Touch, RuleVerb::Alter, RuleVerb::Erase, RuleVerb::Commit, RuleVerb::Read, RuleVerb::Create];
+        let works_on_files = [
+            RuleVerb::Touch,
+            RuleVerb::Alter,
+            RuleVerb::Erase,
+            RuleVerb::Commit,
+            RuleVerb::Read,
+            RuleVerb::Create,
+        ];
         let wants_path = self.segment.verbs.iter().any(|it| works_on_files.contains(it))
             || terms.iter().any(RuleTerm::is_new);
         if term.is_flag() {
             let mut flag = term.text.to_owned();
-            if let Some(value) = terms.get(self.at).filter(|it| it.text.starts_with(|c: char| c.is_ascii_digit())) {
+            if let Some(value) =
+                terms.get(self.at).filter(|it| it.text.starts_with(|c: char| c.is_ascii_digit()))
+            {
                 flag = format!("{flag}={}", value.text);
                 self.at += 1;
             }
             match self.segment.objects.last_mut() {
-                Some(RuleObject::Command(words, _)) if self.at > 1 && terms[self.at - 2].ends == ClauseEnd::Nothing => words.push(flag),
+                Some(RuleObject::Command(words, _))
+                    if self.at > 1 && terms[self.at - 2].ends == ClauseEnd::Nothing =>
+                {
+                    words.push(flag)
+                }
                 Some(RuleObject::Flags(flags)) => flags.push(flag),
                 _ => self.segment.objects.push(RuleObject::Flags(vec![flag])),
             }
         } else if term.is_code {
             let object = code_object(term, wants_path);
             self.segment.objects.push(object);
-        } else if is_one_of(&term.folded, "cat less bat") && let Some(path) = terms.get(self.at).and_then(RuleTerm::path) {
+        } else if is_one_of(&term.folded, "cat less bat")
+            && let Some(path) = terms.get(self.at).and_then(RuleTerm::path)
+        {
             self.segment.verbs.push(RuleVerb::Read);
             self.segment.objects.push(RuleObject::Path(path));
             self.at += 1;
@@ -260,30 +316,50 @@ impl<'t> SegmentReader<'_, 't> {
             self.segment.objects.push(RuleObject::Tool(server));
         } else if self.is_program(term) {
             self.read_command(term);
-        } else if (wants_path || is_kind_of_file(term)) && let Some(path) = self.named_path(term) {
+        } else if (wants_path || is_kind_of_file(term))
+            && let Some(path) = self.named_path(term)
+        {
             self.segment.objects.push(RuleObject::Path(path));
         } else if is_one_of(&term.folded, OUTSIDE) {
             self.segment.is_outside = true;
             self.segment.is_clear &= wants_path;
         } else if term.is_preposition() {
             self.read_preposition(term, wants_path);
-        } else if self.reaches() && let Some(host) = host_name(term) {
+        } else if self.reaches()
+            && let Some(host) = host_name(term)
+        {
             self.segment.objects.push(RuleObject::Host(host));
-        } else if let Some(text) = text_name(term).filter(|_| !wants_path || term.text.contains('(')) {
+        } else if let Some(text) =
+            text_name(term).filter(|_| !wants_path || term.text.contains('('))
+        {
             self.segment.objects.push(RuleObject::Text(text));
-        } else if terms.get(self.at).is_some_and(|it| it.folded == "statements") && !term.is(SMALL) {
+        } else if terms.get(self.at).is_some_and(|it| it.folded == "statements") && !term.is(SMALL)
+        {
             // "No print statements"
             self.segment.objects.push(RuleObject::Text(term.folded.clone()));
-        } else if term.text.contains('/') && term.text.split('/').all(|it| is_known_program(it) || is_tool(it)) {
+        } else if term.text.contains('/')
+            && term.text.split('/').all(|it| is_known_program(it) || is_tool(it))
+        {
             // "No wget/curl"
-            let names = term.folded.split('/').map(|it| RuleObject::Command(vec![it.to_owned()], is_known_program(it)));
+            let names = term
+                .folded
+                .split('/')
+                .map(|it| RuleObject::Command(vec![it.to_owned()], is_known_program(it)));
             self.segment.objects.extend(names);
         } else if self.is_keyword(term) {
             // "No any in TypeScript", "no unwrap in rust"
             self.segment.objects.push(RuleObject::Text(term.folded.clone()));
-        } else if term.is_unknown() && !self.is_harmless(term) && self.may_be_name() && is_package_name(term.text) {
+        } else if term.is_unknown()
+            && !self.is_harmless(term)
+            && self.may_be_name()
+            && is_package_name(term.text)
+        {
             self.segment.objects.push(RuleObject::Name(term.text.to_owned()));
-        } else if !self.is_harmless(term) && self.segment.objects.is_empty() && !self.segment.has(RuleVerb::Push) && !self.is_adjective(term) {
+        } else if !self.is_harmless(term)
+            && self.segment.objects.is_empty()
+            && !self.segment.has(RuleVerb::Push)
+            && !self.is_adjective(term)
+        {
             self.segment.is_clear = false;
         }
     }
@@ -303,7 +379,9 @@ impl<'t> SegmentReader<'_, 't> {
     /// True if an unknown word may be the name of a program or a package.
     fn may_be_name(&self) -> bool {
         let verbs = [RuleVerb::Use, RuleVerb::Install, RuleVerb::Create];
-        self.mode.is_compared || self.mode.is_passive || verbs.iter().any(|it| self.segment.has(*it))
+        self.mode.is_compared
+            || self.mode.is_passive
+            || verbs.iter().any(|it| self.segment.has(*it))
     }
 
     fn is_harmless(&self, term: &RuleTerm<'_>) -> bool {
@@ -349,10 +427,13 @@ impl<'t> SegmentReader<'_, 't> {
             return false;
         }
         // "Python tests", "go files"
-        let next_word = self.terms.get(self.at).filter(|it| term.ends == ClauseEnd::Nothing && !it.is_flag() && !it.is_code);
-        let is_language = endings_of(&term.folded).is_some() && next_word.is_some_and(|it| {
-                is_one_of(&it.folded, "tests code") || it.is(WordClasses::FILE)
-            });
+        let next_word = self
+            .terms
+            .get(self.at)
+            .filter(|it| term.ends == ClauseEnd::Nothing && !it.is_flag() && !it.is_code);
+        let is_language = endings_of(&term.folded).is_some()
+            && next_word
+                .is_some_and(|it| is_one_of(&it.folded, "tests code") || it.is(WordClasses::FILE));
         if is_language {
             return false;
         }
@@ -366,10 +447,17 @@ impl<'t> SegmentReader<'_, 't> {
             && !is_one_of(&term.folded, "npm pip node docker git curl ssh rm");
         let next = self.terms.get(self.at).filter(|_| term.ends == ClauseEnd::Nothing);
         let is_means = |it: &RuleTerm<'_>| is_one_of(&it.folded, "with via through mit avec con");
-        let is_used = self.terms[..self.at - 1].iter().any(|it| it.verb() == Some(RuleVerb::Use) || is_means(it));
+        let is_used = self.terms[..self.at - 1]
+            .iter()
+            .any(|it| it.verb() == Some(RuleVerb::Use) || is_means(it));
         let is_alone = next.is_none_or(|it| it.is_joint() || it.is(WordClasses::POLITE));
         let has_flag = next.is_some_and(RuleTerm::is_flag);
-        let has_sub = || term.folded == "go" && next.is_some_and(|it| is_one_of(it.text, "build test get run vet mod install generate"));
+        let has_sub = || {
+            term.folded == "go"
+                && next.is_some_and(|it| {
+                    is_one_of(it.text, "build test get run vet mod install generate")
+                })
+        };
         !is_ordinary || ((self.mode.is_compared || is_used) && is_alone) || has_flag || has_sub()
     }
 
@@ -385,19 +473,30 @@ impl<'t> SegmentReader<'_, 't> {
         self.drop_verb(term);
         let is_value = !is_known_program(&term.folded);
         let mut last = term;
-        while last.ends == ClauseEnd::Nothing && words.len() <= 3
+        while last.ends == ClauseEnd::Nothing
+            && words.len() <= 3
             && let Some(next) = self.terms.get(self.at)
         {
-            let is_sub = !next.is_code && !next.is_flag() && !next.is_joint()
-                && next.text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-:".contains(c))
-                && !next.is(WordClasses::POLITE.or(WordClasses::FOLDER).or(WordClasses::FILE).or(WordClasses::POINTS_BACK))
+            let is_sub = !next.is_code
+                && !next.is_flag()
+                && !next.is_joint()
+                && next
+                    .text
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-:".contains(c))
+                && !next.is(WordClasses::POLITE
+                    .or(WordClasses::FOLDER)
+                    .or(WordClasses::FILE)
+                    .or(WordClasses::POINTS_BACK))
                 && !next.is_preposition()
                 && !next.is_package_noun()
                 && !next.means("allow forbid")
                 && !(term.folded == "git" && next.text.ends_with('s') && next.text != "status")
                 && (next.verb().is_none() || is_one_of(next.text, SUBCOMMANDS))
                 && !is_one_of(&next.folded, MANNER)
-                && !(self.mode.is_passive && (next.verb().is_some() || next.is(SMALL)) && !is_one_of(next.text, SUBCOMMANDS))
+                && !(self.mode.is_passive
+                    && (next.verb().is_some() || next.is(SMALL))
+                    && !is_one_of(next.text, SUBCOMMANDS))
                 && !(next.is(SMALL) && next.verb().is_none() && !next.means("start stop add get"));
             if !is_sub {
                 break;
@@ -416,7 +515,9 @@ impl<'t> SegmentReader<'_, 't> {
     fn named_path(&self, term: &RuleTerm<'_>) -> Option<PathPattern> {
         let next = self.terms.get(self.at);
         let before = self.at.checked_sub(2).map(|at| &self.terms[at]);
-        let is_file = |it: Option<&RuleTerm<'_>>| it.is_some_and(|it| it.is(WordClasses::FILE) || is_one_of(&it.folded, "docs documents"));
+        let is_file = |it: Option<&RuleTerm<'_>>| {
+            it.is_some_and(|it| it.is(WordClasses::FILE) || is_one_of(&it.folded, "docs documents"))
+        };
         let near_file = is_file(next) || is_file(before);
         let ending = term.text.strip_prefix('.').filter(|it| *it != "env" && is_file_ending(it));
         let near_file = near_file || is_kind_of_file(term);
@@ -429,7 +530,9 @@ impl<'t> SegmentReader<'_, 't> {
             return PathPattern::new(&format!("*.{ending}"));
         }
         if matches!(&*term.folded, "lockfile" | "lockfiles") {
-            return PathPattern::new("{package-lock.json,pnpm-lock.yaml,bun.lockb,npm-shrinkwrap.json,go.sum,*.lock}");
+            return PathPattern::new(
+                "{package-lock.json,pnpm-lock.yaml,bun.lockb,npm-shrinkwrap.json,go.sum,*.lock}",
+            );
         }
         if matches!(term.text, "README" | "LICENSE" | "CHANGELOG" | "CODEOWNERS") {
             return PathPattern::new(&format!("{}*", term.text));
@@ -438,12 +541,14 @@ impl<'t> SegmentReader<'_, 't> {
         const FOLDERS: &str = "node_modules vendor dist third_party migrations legacy generated";
         let is_dotted = |it: &str| {
             it.rsplit_once('.').is_some_and(|(name, ending)| {
-                name.len() > 1 && (1..=8).contains(&ending.len())
+                name.len() > 1
+                    && (1..=8).contains(&ending.len())
                     && ending.chars().all(|c| c.is_ascii_alphanumeric())
                     && it.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
             })
         };
-        let is_last = term.ends != ClauseEnd::Nothing || next.is_none_or(|it| it.is_preposition() || it.is_joint());
+        let is_last = term.ends != ClauseEnd::Nothing
+            || next.is_none_or(|it| it.is_preposition() || it.is_joint());
         if is_dotted(term.text) || (is_one_of(term.text, FOLDERS) && is_last) {
             return PathPattern::new(term.text);
         }
@@ -453,7 +558,8 @@ impl<'t> SegmentReader<'_, 't> {
     /// Reads a preposition: a place, a path of files that are worked on, or words that narrow what is
     /// said and are not understood.
     fn read_preposition(&mut self, term: &RuleTerm<'_>, wants_path: bool) {
-        let others = [RuleVerb::Touch, RuleVerb::Alter, RuleVerb::Erase, RuleVerb::Commit, RuleVerb::Read];
+        let others =
+            [RuleVerb::Touch, RuleVerb::Alter, RuleVerb::Erase, RuleVerb::Commit, RuleVerb::Read];
         if wants_path && others.iter().any(|it| self.segment.has(*it)) {
             return;
         }
@@ -489,8 +595,12 @@ impl<'t> SegmentReader<'_, 't> {
         if wants_path && term.is(WordClasses::TARGET) && next.path().is_some() {
             return;
         }
-        let is_means = matches!(&*term.folded, "with" | "via" | "through" | "to" | "mit" | "avec" | "con");
-        if next.is_flag() && (is_means || term.folded == "without") && !self.segment.objects.is_empty() {
+        let is_means =
+            matches!(&*term.folded, "with" | "via" | "through" | "to" | "mit" | "avec" | "con");
+        if next.is_flag()
+            && (is_means || term.folded == "without")
+            && !self.segment.objects.is_empty()
+        {
             return;
         }
         let flags = self.segment.objects.iter().all(|it| matches!(it, RuleObject::Flags(_)));
@@ -534,7 +644,9 @@ pub(super) fn read_place(terms: &[RuleTerm<'_>]) -> Option<(CheckPlace, usize)> 
             place.paths.extend(PathPattern::new("*compose*.y*ml"));
         } else if matches!(&*term.folded, "dockerfile" | "dockerfiles") {
             place.paths.extend(PathPattern::new("Dockerfile*"));
-        } else if let Some(ending) = term.text.strip_prefix('.').filter(|it| is_kind_of_file(term) && is_file_ending(it)) {
+        } else if let Some(ending) =
+            term.text.strip_prefix('.').filter(|it| is_kind_of_file(term) && is_file_ending(it))
+        {
             place.endings.push(ending.to_owned());
         } else if let Some(path) = term.path() {
             place.paths.push(path);
@@ -557,15 +669,18 @@ pub(super) fn read_place(terms: &[RuleTerm<'_>]) -> Option<(CheckPlace, usize)> 
 fn read_argument(terms: &[RuleTerm<'_>]) -> Option<(String, usize)> {
     const KINDS: &str = "context cluster namespace database server host environment profile workspace project account";
     let at = terms.iter().position(|it| !it.is(WordClasses::DETERMINER.or(WordClasses::STOP)))?;
-    let is_kind = terms.get(at + 1).is_some_and(|it| is_one_of(&it.folded, KINDS) || it.means(KINDS));
+    let is_kind =
+        terms.get(at + 1).is_some_and(|it| is_one_of(&it.folded, KINDS) || it.means(KINDS));
     let host = host_name(&terms[at]);
     let is_name = is_kind && !terms[at].is_joint();
-    (is_name || host.is_some()).then(|| (terms[at].text.to_owned(), at + if is_name { 2 } else { 1 }))
+    (is_name || host.is_some())
+        .then(|| (terms[at].text.to_owned(), at + if is_name { 2 } else { 1 }))
 }
 
 /// True for a pattern or ending of files, which names files whatever is said of it: `*.spec.ts`.
 fn is_kind_of_file(term: &RuleTerm<'_>) -> bool {
-    term.text.starts_with("*.") || term.text.strip_prefix('.').is_some_and(|it| it != "env" && is_file_ending(it))
+    term.text.starts_with("*.")
+        || term.text.strip_prefix('.').is_some_and(|it| it != "env" && is_file_ending(it))
 }
 
 /// What a piece of code is.
@@ -582,11 +697,11 @@ fn code_object(term: &RuleTerm<'_>, wants_path: bool) -> RuleObject {
     match words.first().map(String::as_str) {
         Some(first) if first.starts_with('-') && first.len() > 1 => RuleObject::Flags(words),
         Some(first) if is_command_name(first) => RuleObject::Command(words, true),
-        Some(first) if words.len() == 1 && is_tool(first) => {
-            RuleObject::Command(words, false)
-        }
+        Some(first) if words.len() == 1 && is_tool(first) => RuleObject::Command(words, false),
         // A plain word in code is a package rather than every name that is written so.
-        _ if is_package_name(text) && !is_one_of(text, KEYWORDS) => RuleObject::Name(text.to_owned()),
+        _ if is_package_name(text) && !is_one_of(text, KEYWORDS) => {
+            RuleObject::Name(text.to_owned())
+        }
         _ => RuleObject::Text(text.to_owned()),
     }
 }
@@ -602,7 +717,10 @@ pub(super) fn is_tool(name: &str) -> bool {
 
 /// True for programs, without words of the shell's own language.
 fn is_command_name(name: &str) -> bool {
-    let is_keyword = is_one_of(name, "export import from function return case type any test true false set select if for while do in until let var null");
+    let is_keyword = is_one_of(
+        name,
+        "export import from function return case type any test true false set select if for while do in until let var null",
+    );
     is_known_program(name) && !is_keyword
 }
 
@@ -610,7 +728,9 @@ fn is_command_name(name: &str) -> bool {
 fn host_name(term: &RuleTerm<'_>) -> Option<String> {
     let (_, last) = term.text.rsplit_once('.')?;
     let is_host = term.text.chars().all(|c| c.is_ascii_alphanumeric() || ".-".contains(c))
-        && last.len() >= 2 && last.chars().all(|c| c.is_ascii_lowercase()) && !is_file_ending(last)
+        && last.len() >= 2
+        && last.chars().all(|c| c.is_ascii_lowercase())
+        && !is_file_ending(last)
         && !term.text.starts_with('.');
     is_host.then(|| term.text.to_owned())
 }
@@ -618,8 +738,10 @@ fn host_name(term: &RuleTerm<'_>) -> Option<String> {
 /// Name from code that cannot be an ordinary word: `console.log`, `print()`, `!important`, `TODO`.
 fn text_name(term: &RuleTerm<'_>) -> Option<String> {
     let text = term.text;
-    let has_sign = text.contains(['.', '(', '_', '@', '=']) || text.starts_with([':', '!', '$'])
-        || text.contains("::") || text.ends_with("://");
+    let has_sign = text.contains(['.', '(', '_', '@', '='])
+        || text.starts_with([':', '!', '$'])
+        || text.contains("::")
+        || text.ends_with("://");
     let is_marker = matches!(text, "TODO" | "FIXME" | "XXX" | "HACK");
     // `useEffect`, `innerHTML`
     let mut letters = text.chars();
@@ -627,7 +749,8 @@ fn text_name(term: &RuleTerm<'_>) -> Option<String> {
         && text.chars().all(|c| c.is_ascii_alphanumeric())
         && text.contains(|c: char| c.is_ascii_uppercase())
         && !matches!(text, "macOS" | "iOS" | "jQuery" | "eBay" | "iPhone");
-    let is_ending = text.starts_with('.') || text.rsplit_once('.').is_some_and(|it| is_file_ending(it.1));
+    let is_ending =
+        text.starts_with('.') || text.rsplit_once('.').is_some_and(|it| is_file_ending(it.1));
     let is_code = text.is_ascii() && has_sign && text.contains(|c: char| c.is_ascii_alphabetic());
     let is_path = text.contains('/') && !text.ends_with("://");
     (is_marker || is_camel || (is_code && !is_ending && !is_path)).then(|| text.to_owned())
@@ -637,5 +760,9 @@ fn text_name(term: &RuleTerm<'_>) -> Option<String> {
 fn is_package_name(text: &str) -> bool {
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_@/".contains(c);
     let is_scoped = text.starts_with('@') == text.contains('/');
-    text.len() >= 2 && is_scoped && !is_common_word(text) && text.chars().all(is_name) && text.contains(|c: char| c.is_ascii_alphabetic())
+    text.len() >= 2
+        && is_scoped
+        && !is_common_word(text)
+        && text.chars().all(is_name)
+        && text.contains(|c: char| c.is_ascii_alphabetic())
 }

@@ -157,7 +157,9 @@ fn plain_term<'t>(rule: &'t str, tokens: &[Token<'t>], from: usize, to: usize) -
 /// Place of a comment of one or two words in plain text: `# noqa`, `# type: ignore`.
 fn comment_span(rule: &str, at: usize) -> Option<(usize, usize)> {
     let rest = rule[at..].strip_prefix(" # ")?;
-    let word = |text: &str| text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(text.len());
+    let word = |text: &str| {
+        text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(text.len())
+    };
     let mut end = word(rest);
     if let Some(more) = rest[end..].strip_prefix(": ") {
         end += 2 + word(more);
@@ -186,7 +188,8 @@ fn code_spans(rule: &str) -> Vec<(usize, usize)> {
     }
     // A comment needs no marks; what stands around it serves as such.
     let comments = rule.match_indices(" # ").filter_map(|(at, _)| comment_span(rule, at));
-    let is_apart = |it: &(usize, usize)| spans.iter().all(|(start, end)| it.1 <= *start || it.0 >= *end);
+    let is_apart =
+        |it: &(usize, usize)| spans.iter().all(|(start, end)| it.1 <= *start || it.0 >= *end);
     let comments: Vec<(usize, usize)> = comments.filter(is_apart).collect();
     spans.extend(comments);
     spans.sort_unstable();

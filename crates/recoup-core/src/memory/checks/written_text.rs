@@ -42,7 +42,8 @@ impl TextPattern {
     fn count_in(&self, text: &str) -> usize {
         let first = &self.parts[0];
         // Markers in comments, and code that contains a string, are looked for in everything.
-        let is_comment = first.starts_with(['#', '/', '@']) || is_capital(first) || first.contains("lint-");
+        let is_comment =
+            first.starts_with(['#', '/', '@']) || is_capital(first) || first.contains("lint-");
         let is_string = first.contains(['"', '\'', ':', '/', '`']);
         text.lines()
             .map(|line| {
@@ -157,7 +158,9 @@ pub(super) fn imports_package(text: &str, package: &str) -> bool {
             [format!("{mark}{package}{mark}"), format!("{mark}{package}/")].iter().any(|name| {
                 line.find(name.as_str()).is_some_and(|at| {
                     let before = line[..at].trim_end_matches(['(', ' ']);
-                    before.ends_with("from") || before.ends_with("require") || before == "import"
+                    before.ends_with("from")
+                        || before.ends_with("require")
+                        || before == "import"
                         || before.ends_with("import")
                 })
             })

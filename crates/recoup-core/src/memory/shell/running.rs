@@ -238,7 +238,8 @@ impl RunCommand {
         let Some((_, row)) = found else { return Vec::new() };
         let valued = |at: usize| at > 0 && is_one_of(&self.words[at - 1], row.valued);
         let behind = skip_own_options(&name, &self.words[1..]);
-        let from = self.words.len() - behind.len() + if name == "uv" && arguments[0] == "pip" { 2 } else { 1 };
+        let from = self.words.len() - behind.len()
+            + if name == "uv" && arguments[0] == "pip" { 2 } else { 1 };
         let packages = self.words.iter().enumerate().skip(from).filter(|(at, word)| {
             let is_path = word.starts_with(['.', '/', '-', '$']) || is_assignment(word);
             !is_path && !valued(*at)

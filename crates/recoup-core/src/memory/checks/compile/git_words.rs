@@ -1,10 +1,10 @@
 //! What rules forbid in git without naming a command: "never push to main", "no force pushes", "don't
 //! create branches".
 
-use super::act::ForbiddenAct;
-use super::command::CommandPattern;
-use super::segment::{RuleObject, RuleSegment, RuleVerb};
-use super::terms::RuleTerm;
+use crate::memory::checks::act::ForbiddenAct;
+use crate::memory::checks::command::CommandPattern;
+use crate::memory::checks::segment::{RuleObject, RuleSegment, RuleVerb};
+use crate::memory::checks::terms::RuleTerm;
 use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::WordClasses;
 
@@ -42,14 +42,17 @@ pub(super) fn git_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec
     let deed = DEEDS.iter().find(|(verb, thing, _)| (verb.is_empty() || has(verb)) && has(thing));
     let is_understood = |it: &RuleTerm<'_>| {
         DEEDS.iter().any(|(verb, thing, _)| it.means(verb) || it.means(thing))
-            || it.means("commit branch pull allow git remote") || is_bare_word(it) || it.is_new()
+            || it.means("commit branch pull allow git remote")
+            || is_bare_word(it)
+            || it.is_new()
             || it.is(WordClasses::STOP.or(WordClasses::POLITE).or(WordClasses::DETERMINER))
     };
     let is_plain = read.objects.iter().all(is_git) && terms.iter().all(is_understood);
     if let Some((_, _, lines)) = deed.filter(|_| is_plain) {
         return Some(lines.iter().filter_map(|line| run(line)).collect());
     }
-    let names_push = read.objects.iter().any(|it| matches!(it, RuleObject::Command(words, _) if is_push(words)));
+    let names_push =
+        read.objects.iter().any(|it| matches!(it, RuleObject::Command(words, _) if is_push(words)));
     if read.has(RuleVerb::Push) || has(FORCE) || names_push {
         return push_acts(terms, read);
     }
@@ -84,14 +87,28 @@ fn is_bare_word(term: &RuleTerm<'_>) -> bool {
 fn push_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec<ForbiddenAct>> {
     let branches = branches_in(terms);
     let code_words = terms.iter().filter(|it| it.is_code).flat_map(|it| it.text.split(' '));
-    let flags: Vec<&str> = terms.iter().filter(|it| it.is_flag()).map(|it| it.text)
-        .chain(code_words.filter(|it| it.starts_with('-'))).collect();
+    let flags: Vec<&str> = terms
+        .iter()
+        .filter(|it| it.is_flag())
+        .map(|it| it.text)
+        .chain(code_words.filter(|it| it.starts_with('-')))
+        .collect();
     let is_force = terms.iter().any(|it| it.means(FORCE));
     let is_understood = |it: &RuleTerm<'_>| {
-        it.is_code || it.is_flag() || it.means("push branch commit") || it.means(FORCE) || is_bare_word(it)
-            || it.means("allow forbid") || is_one_of(&it.folded, "ok okay fine gets get") || is_one_of(&it.folded, "direct")
-            || it.is(WordClasses::STOP.or(WordClasses::TARGET).or(WordClasses::DETERMINER).or(WordClasses::POLITE))
-            || is_one_of(it.text, REMOTES) || branches.iter().any(|branch| branch == it.text)
+        it.is_code
+            || it.is_flag()
+            || it.means("push branch commit")
+            || it.means(FORCE)
+            || is_bare_word(it)
+            || it.means("allow forbid")
+            || is_one_of(&it.folded, "ok okay fine gets get")
+            || is_one_of(&it.folded, "direct")
+            || it.is(WordClasses::STOP
+                .or(WordClasses::TARGET)
+                .or(WordClasses::DETERMINER)
+                .or(WordClasses::POLITE))
+            || is_one_of(it.text, REMOTES)
+            || branches.iter().any(|branch| branch == it.text)
     };
     if !terms.iter().all(is_understood) || (read.has(RuleVerb::Alter) && !is_force) {
         return Some(Vec::new());
@@ -99,7 +116,9 @@ fn push_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec<Forbidden
     let forced = [vec!["--force"], vec!["--force-with-lease"]].concat();
     let flags = if is_force && flags.is_empty() { forced } else { flags };
     let lines: Vec<String> = match (&branches[..], &flags[..]) {
-        ([], []) if terms.iter().all(|it| it.means("push commit") || is_bare_word(it) || it.is_code) => {
+        ([], [])
+            if terms.iter().all(|it| it.means("push commit") || is_bare_word(it) || it.is_code) =>
+        {
             vec!["git push".to_owned()]
         }
         ([], []) => Vec::new(),
@@ -118,7 +137,9 @@ fn branches_in(terms: &[RuleTerm<'_>]) -> Vec<String> {
     let mut found = Vec::new();
     for (at, term) in terms.iter().enumerate() {
         if term.is_code && term.text.contains(' ') {
-            found.extend(term.text.split(' ').skip(3).filter(|it| !it.starts_with('-')).map(str::to_owned));
+            found.extend(
+                term.text.split(' ').skip(3).filter(|it| !it.starts_with('-')).map(str::to_owned),
+            );
             continue;
         }
         let before = terms[..at].iter().rev().find(|it| !it.is(WordClasses::DETERMINER));
@@ -126,7 +147,10 @@ fn branches_in(terms: &[RuleTerm<'_>]) -> Vec<String> {
         let is_beside = terms.get(at + 1).is_some_and(|it| it.means("branch"));
         let is_name = term.text.chars().all(|c| c.is_ascii_alphanumeric() || "-_/.".contains(c));
         let is_branch = is_one_of(&term.folded, BRANCHES)
-            || (is_name && !is_one_of(term.text, REMOTES) && is_target && (is_beside || term.is_code));
+            || (is_name
+                && !is_one_of(term.text, REMOTES)
+                && is_target
+                && (is_beside || term.is_code));
         if is_branch {
             found.push(term.text.to_owned());
         }
