@@ -150,11 +150,11 @@ impl FactFinder<'_> {
         self.facts.server = server.map(str::to_owned);
         let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
         let field = |name: &str| input.get(name).and_then(Value::as_str);
-        let patch = ["command", "input", "patch"].iter().find_map(|name| {
+        let patch_text = ["command", "input", "patch"].iter().find_map(|name| {
             field(name).filter(|it| it.trim_start().starts_with("*** Begin Patch"))
         });
-        if let Some(patch) = patch {
-            return self.read_patch(patch, self.cwd);
+        if let Some(text) = patch_text {
+            return self.read_patch(text, self.cwd);
         }
         if name.starts_with("git_") {
             let folder = field("repo_path").map_or(self.cwd.to_owned(), |it| self.cwd.join(it));
@@ -170,11 +170,12 @@ impl FactFinder<'_> {
         if CHANGING.iter().any(|it| name.contains(it)) {
             let creates = CREATING.iter().any(|it| name.contains(it))
                 || field("command").is_some_and(|it| it == "create");
-            let removes = ["delete", "remove", "move", "rename"].iter().any(|it| name.contains(it));
+            let takes_away =
+                ["delete", "remove", "move", "rename"].iter().any(|it| name.contains(it));
             for path in paths {
-                if removes {
-                    let path = self.named(path, self.cwd);
-                    self.facts.removed.push(path);
+                if takes_away {
+                    let gone = self.named(path, self.cwd);
+                    self.facts.removed.push(gone);
                 }
                 self.add_change(path, self.cwd, creates);
                 self.add_texts(path, input, creates);
@@ -261,7 +262,9 @@ impl FactFinder<'_> {
         if command.program() == "apply_patch" {
             let inline = command.arguments().into_iter().map(str::to_owned);
             let patches: Vec<String> = inline.chain(command.texts.clone()).collect();
-            patches.iter().for_each(|patch| self.read_patch(patch, folder));
+            for patch in &patches {
+                self.read_patch(patch, folder);
+            }
         }
         let works_in = command.folder().map_or(folder.to_owned(), |it| folder.join(it));
         let folder = self.named(".", &works_in);
@@ -269,33 +272,29 @@ impl FactFinder<'_> {
     }
 
     /// Reads a patch as Codex writes them.
-    fn read_patch(&mut self, patch: &str, folder: &Path) {
-        let (mut path, mut new, mut old) = (None, String::new(), String::new());
-        for line in patch.lines().chain(["*** End Patch"]) {
+    fn read_patch(&mut self, text: &str, folder: &Path) {
+        let (mut file, mut new, mut old) = (None, String::new(), String::new());
+        for line in text.lines().chain(["*** End Patch"]) {
             let header = line.strip_prefix("*** ").and_then(|it| it.split_once(": "));
             if line.starts_with("*** ") && header.is_none_or(|it| it.0 != "Move to") {
                 let (new, old) = (std::mem::take(&mut new), std::mem::take(&mut old));
-                if let Some(path) = path.take() {
-                    let path = self.named(path, folder);
+                if let Some(named) = file.take() {
+                    let path = self.named(named, folder);
                     self.facts.texts.push(WrittenText { path, new, old });
                 }
             }
             match header {
                 Some((kind, named)) => {
-                    self.add_change(
-                        named,
-                        folder,
-                        kind.starts_with("Add") || kind.starts_with("Move"),
-                    );
-                    if kind.starts_with("Delete") {
-                        let path = self.named(named, folder);
-                        self.facts.removed.push(path);
+                    self.add_change(named, folder, matches!(kind, "Add File" | "Move to"));
+                    if kind == "Delete File" {
+                        let gone = self.named(named, folder);
+                        self.facts.removed.push(gone);
                     }
-                    path = Some(named);
+                    file = Some(named);
                 }
                 None => match line.split_at_checked(1) {
-                    Some(("+", text)) => new = new + text + "\n",
-                    Some(("-", text)) => old = old + text + "\n",
+                    Some(("+", added)) => new = new + added + "\n",
+                    Some(("-", gone)) => old = old + gone + "\n",
                     _ => {}
                 },
             }

@@ -27,7 +27,8 @@ impl TextPattern {
                 parts.push(" ".to_owned());
             } else {
                 let is_start = last.is_empty() || last == " ";
-                *last += &if is_start { word.to_owned() } else { format!(" {word}") };
+                last.push_str(if is_start { "" } else { " " });
+                last.push_str(word);
             }
         }
         let is_text = parts.iter().all(|it| it.chars().any(|c| !c.is_whitespace()));

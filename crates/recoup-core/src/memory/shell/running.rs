@@ -99,7 +99,7 @@ fn started_command(words: &[String]) -> Option<Vec<String>> {
     }
     let rest = skip_own_options(&name, rest);
     let in_container = (1..=2).find_map(|count| {
-        let key = [&[name.clone()], rest.get(..count)?].concat().join("/");
+        let key = format!("{name}/{}", rest.get(..count)?.join("/"));
         let row = find_program("containers", &key)?;
         let behind = skip_wrapper_options(&rest[count..], row);
         // `kubectl exec pod -- command`

@@ -284,8 +284,7 @@ fn nested_end(text: &str) -> usize {
             continue;
         }
         match (quote, c) {
-            (Some(mark), c) if c == mark => quote = None,
-            (Some(_), _) => {}
+            (Some(mark), c) => quote = Some(mark).filter(|it| *it != c),
             (None, '\'' | '"') => quote = Some(c),
             (None, '(') => depth += 1,
             (None, ')') => depth -= 1,

@@ -6,10 +6,13 @@
 //! vendor/ is off limits             vendor/ is | off limits:
 //! ```
 
-use crate::memory::checks::segment::{RuleObject, RuleSegment, RuleVerb, SegmentMode, is_tool};
+use crate::memory::checks::segment::{
+    RuleObject, RuleSegment, RuleVerb, SegmentMode, is_program_name,
+};
 use crate::memory::checks::terms::RuleTerm;
 use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::{self, WordClasses};
+use crate::memory::lang::phrase::starts_with_phrase;
 use crate::memory::lang::token::ClauseEnd;
 use crate::memory::shell::is_known_program;
 
@@ -66,6 +69,23 @@ pub(super) fn split_segments<'a, 't>(clause: &'a [RuleTerm<'t>]) -> Vec<RawSegme
     segments
 }
 
+/// Phrases that forbid, with the number of their words, true if something must stand before them, and
+/// the verb that is in them.
+const PHRASES: [(&str, usize, bool, Option<RuleVerb>); 12] = [
+    ("hands off", 2, false, Some(RuleVerb::Touch)),
+    ("off limits|limit", 2, true, Some(RuleVerb::Touch)),
+    ("finger weg von", 3, false, Some(RuleVerb::Touch)),
+    ("steer|keep clear of", 3, false, Some(RuleVerb::Touch)),
+    ("stay|keep out|away|off of|from", 3, false, Some(RuleVerb::Alter)),
+    ("stay|keep out|away|off", 2, false, Some(RuleVerb::Alter)),
+    ("untouched|unchanged|unmodified|read-only", 1, true, Some(RuleVerb::Alter)),
+    ("as it|they is|are", 3, true, Some(RuleVerb::Alter)),
+    ("as is $", 2, true, Some(RuleVerb::Alter)),
+    ("doesnt|dont|not belong", 2, false, Some(RuleVerb::Put)),
+    ("refrain from", 2, false, None),
+    ("has|have to go", 3, true, None),
+];
+
 /// Returns the number of terms of a negation at a place, and the verb that is in it.
 fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<RuleVerb>)> {
     let term = &clause[at];
@@ -73,43 +93,21 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
         return None;
     }
     let words: Vec<&str> = clause[at..].iter().map(|it| it.folded.as_str()).collect();
+    let phrase = PHRASES.iter().find(|(phrase, _, is_behind, _)| {
+        (at > 0 || !is_behind) && starts_with_phrase(phrase, &words)
+    });
+    if let Some((_, count, _, verb)) = phrase {
+        return Some((*count, *verb));
+    }
+    if let Some(verb) = enclosing_verb(clause, at, &words) {
+        return Some((1, Some(verb)));
+    }
+    let is_program = |at: usize| clause.get(at).is_some_and(|it| is_program_name(&it.folded));
     match words[..] {
-        ["keep", .., "out", "of", "git" | "commits" | "version"]
-        | ["keep", .., "out", "of", "version", _] => {
-            return Some((1, Some(RuleVerb::Commit)));
-        }
-        ["hands", "off", ..] => return Some((2, Some(RuleVerb::Touch))),
-        ["stay" | "keep", "out" | "away" | "off", "of" | "from", ..] => {
-            return Some((3, Some(RuleVerb::Alter)));
-        }
-        ["stay" | "keep", "out" | "away" | "off", ..] => return Some((2, Some(RuleVerb::Alter))),
-        ["untouched" | "unchanged" | "unmodified", ..] if at > 0 => {
-            return Some((1, Some(RuleVerb::Alter)));
-        }
-        ["as", "it", "is"] | ["as", "they", "are"] => return Some((3, Some(RuleVerb::Alter))),
-        ["as", "is"] => return Some((2, Some(RuleVerb::Alter))),
-        ["steer" | "keep", "clear", "of", ..] => return Some((3, Some(RuleVerb::Touch))),
-        ["leave" | "keep", .., "out", "of", "the", "commit", _]
-        | ["leave" | "keep", .., "out", "of", "commit", _] => {
-            return Some((1, Some(RuleVerb::Put)));
-        }
-        ["has" | "have", "to", "go", ..] if at > 0 => return Some((3, None)),
-        ["refrain", "from", ..] => return Some((2, None)),
-        ["doesnt" | "dont", "belong", ..] => return Some((2, Some(RuleVerb::Put))),
-        ["not", "belong", ..] => return Some((2, Some(RuleVerb::Put))),
+        // "Rg over grep", but not "all over the code"
         ["over", ..] => {
-            let is_program = |at: usize| {
-                clause.get(at).is_some_and(|it| is_known_program(&it.folded) || is_tool(&it.folded))
-            };
             return (at > 0 && is_program(at - 1) && is_program(at + 1)).then_some((1, None));
         }
-        ["read-only", ..] if at > 0 => return Some((1, Some(RuleVerb::Alter))),
-        ["finger", "weg", "von", ..] => return Some((3, Some(RuleVerb::Touch))),
-        ["leave", _, "to", _, ..] if clause[at + 1].path().is_some() => {
-            return Some((1, Some(RuleVerb::Touch)));
-        }
-        ["leave", .., "alone"] => return Some((1, Some(RuleVerb::Touch))),
-        ["off", "limits" | "limit", ..] => return Some((2, Some(RuleVerb::Touch))),
         // "No, use pnpm" answers; French "ne … jamais" is one negation.
         ["no" | "nein" | "non", ..] if term.ends != ClauseEnd::Nothing => return None,
         ["ne", ..] if clause[at + 1..].iter().any(|it| it.negates) => return None,
@@ -118,27 +116,29 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
     if let Some(count) = lexicon::CONTRAST.matched_start(&words) {
         return Some((count, None));
     }
-    // "The tests never stop": only an order to stop forbids.
-    let lead = WordClasses::LEAD.or(WordClasses::POLITE);
-    let is_first = clause[..at].iter().all(|it| it.is(lead));
-    let is_order = |it: &RuleTerm<'_>| is_first && it.is(WordClasses::END_VERB);
+    // "The tests never stop": only an order to stop forbids, and one to drop something.
+    let is_first = clause[..at].iter().all(|it| it.is(WordClasses::LEAD.or(WordClasses::POLITE)));
+    let is_thing = |it: &RuleTerm<'_>| it.is_code || it.is_flag() || it.is(WordClasses::DETERMINER);
+    let discards = term.is(WordClasses::DISCARD)
+        && (is_program(at + 1) || clause.get(at + 1).is_some_and(is_thing));
+    let is_order = is_first && (discards || term.is(WordClasses::END_VERB));
     let is_nothing = is_one_of(&term.folded, "nothing nichts rien nada niente")
         && !clause.iter().any(|it| it.negates);
-    let is_discarded = term.is(WordClasses::DISCARD)
-        && is_first
-        && clause.get(at + 1).is_some_and(|it| {
-            it.is_code
-                || it.is_flag()
-                || is_known_program(&it.folded)
-                || is_tool(&it.folded)
-                || it.is(WordClasses::DETERMINER)
-        });
-    if is_discarded {
-        return Some((1, None));
-    }
     let is_forbidden = term.means("forbid") || is_one_of(&term.folded, "banned taboo no-go tabu");
-    let negates = term.negates && !(term.is(WordClasses::END_VERB) && !is_first);
-    (negates || is_order(term) || is_nothing || is_forbidden).then_some((1, None))
+    let negates = term.negates && (is_first || !term.is(WordClasses::END_VERB));
+    (is_order || is_nothing || is_forbidden || negates).then_some((1, None))
+}
+
+/// Returns the verb of a phrase that stands around what it forbids: "leave vendor/ alone", "keep .env
+/// out of git".
+fn enclosing_verb(clause: &[RuleTerm<'_>], at: usize, words: &[&str]) -> Option<RuleVerb> {
+    match words {
+        ["keep", .., "out", "of", "git" | "commits"] => Some(RuleVerb::Commit),
+        ["leave" | "keep", .., "out", "of", "commit", _] => Some(RuleVerb::Put),
+        ["leave", .., "alone"] => Some(RuleVerb::Touch),
+        ["leave", _, "to", _, ..] => clause[at + 1].path().map(|_| RuleVerb::Touch),
+        _ => None,
+    }
 }
 
 /// True if a negation does not forbid: "you don't need npm", "not only npm", "doesn't", "not never".
@@ -171,7 +171,7 @@ pub(super) fn is_list_rest(clause: &[RuleTerm<'_>], is_first: bool) -> bool {
             || is_known_program(&it.folded)
     };
     let is_list =
-        clause.iter().any(|it| it.is_joint()) && !clause.iter().any(|it| it.verb().is_some());
+        clause.iter().any(RuleTerm::is_joint) && !clause.iter().any(|it| it.verb().is_some());
     let is_command = || {
         let read = RuleSegment::read(clause, SegmentMode::default());
         let words: usize = read

@@ -54,7 +54,7 @@ pub(super) fn git_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec
     let names_push =
         read.objects.iter().any(|it| matches!(it, RuleObject::Command(words, _) if is_push(words)));
     if read.has(RuleVerb::Push) || has(FORCE) || names_push {
-        return push_acts(terms, read);
+        return Some(push_acts(terms, read));
     }
     let commits = read.has(RuleVerb::Commit) && read.objects.iter().all(is_git);
     let is_bare = || terms.iter().all(|it| it.means("commit") || is_bare_word(it));
@@ -78,13 +78,14 @@ fn is_git(object: &RuleObject) -> bool {
 
 /// True for a word that does not narrow an act: "don't push anything yourself".
 fn is_bare_word(term: &RuleTerm<'_>) -> bool {
-    const BARE: &str = "ever you yourself myself manually directly anything just to any the a git i we on at all \
-        own straight do does make hagas haga hacer fais faites mach mache code changes please bitte direkt selbst directement directamente";
+    const BARE: &str = "ever you yourself myself manually directly anything just to any the a git i we on at \
+        all own straight do does make hagas haga hacer fais faites mach mache code changes please bitte \
+        direkt selbst directement directamente";
     is_one_of(&term.folded, BARE) || term.is_joint() || term.is_unspaced()
 }
 
 /// What is forbidden of pushes: to branches, with force, with options, or all.
-fn push_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec<ForbiddenAct>> {
+fn push_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Vec<ForbiddenAct> {
     let branches = branches_in(terms);
     let code_words = terms.iter().filter(|it| it.is_code).flat_map(|it| it.text.split(' '));
     let flags: Vec<&str> = terms
@@ -101,8 +102,7 @@ fn push_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec<Forbidden
             || it.means(FORCE)
             || is_bare_word(it)
             || it.means("allow forbid")
-            || is_one_of(&it.folded, "ok okay fine gets get")
-            || is_one_of(&it.folded, "direct")
+            || is_one_of(&it.folded, "ok okay fine gets get direct")
             || it.is(WordClasses::STOP
                 .or(WordClasses::TARGET)
                 .or(WordClasses::DETERMINER)
@@ -111,9 +111,9 @@ fn push_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec<Forbidden
             || branches.iter().any(|branch| branch == it.text)
     };
     if !terms.iter().all(is_understood) || (read.has(RuleVerb::Alter) && !is_force) {
-        return Some(Vec::new());
+        return Vec::new();
     }
-    let forced = [vec!["--force"], vec!["--force-with-lease"]].concat();
+    let forced = vec!["--force", "--force-with-lease"];
     let flags = if is_force && flags.is_empty() { forced } else { flags };
     let lines: Vec<String> = match (&branches[..], &flags[..]) {
         ([], [])
@@ -123,13 +123,13 @@ fn push_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Option<Vec<Forbidden
         }
         ([], []) => Vec::new(),
         ([], flags) => flags.iter().map(|flag| format!("git push {flag}")).collect(),
-        (branches, []) => return Some(branches.iter().cloned().map(ForbiddenAct::Push).collect()),
+        (branches, []) => return branches.iter().cloned().map(ForbiddenAct::Push).collect(),
         (branches, flags) => branches
             .iter()
             .flat_map(|branch| flags.iter().map(move |flag| format!("git push {branch} {flag}")))
             .collect(),
     };
-    Some(lines.iter().filter_map(|line| run(line)).collect())
+    lines.iter().filter_map(|line| run(line)).collect()
 }
 
 /// Branches that a segment names.

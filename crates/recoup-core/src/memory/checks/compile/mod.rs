@@ -152,7 +152,7 @@ impl<'t> RuleReader<'t> {
             let Some(negation) = segment.negation else {
                 let next = segments.get(at + 1);
                 // "npm is forbidden": what stands before it is not wanted.
-                if !next.is_some_and(|it| it.is_about_what_is_before()) {
+                if !next.is_some_and(RawSegment::is_about_what_is_before) {
                     self.read_wanted(segment, next.is_some());
                 }
                 continue;

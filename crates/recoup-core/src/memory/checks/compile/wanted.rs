@@ -256,7 +256,8 @@ fn alternatives(purpose: &str, language: &str, wanted: &[String]) -> Vec<Forbidd
     let words = commands.map(|it| it.split('/').map(str::to_owned).collect::<Vec<_>>());
     // What the wanted command is a case of, or what is a case of it, is not another one.
     let others = words.filter(|it| {
-        !wanted.starts_with(it) && !it.starts_with(wanted) && !(is_tool && is_script(it))
+        let is_same = wanted.starts_with(it) || it.starts_with(wanted);
+        !(is_same || (is_tool && is_script(it)))
     });
     let mut acts: Vec<ForbiddenAct> =
         others.filter_map(|it| CommandPattern::of_words(&it)).map(ForbiddenAct::Run).collect();
