@@ -27,6 +27,9 @@ pub use call::CheckedCall;
 /// Version of the compiler. Checks of older versions are compiled anew.
 pub const CHECK_VERSION: u32 = 1;
 
+/// Most acts that a description names.
+const MOST_SHOWN: usize = 5;
+
 /// A check that was compiled from a rule's words: what a call must not do, and what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleCheck {
@@ -77,6 +80,11 @@ impl RuleCheck {
     pub fn describe(&self) -> String {
         let mut acts: Vec<String> = self.forbidden.iter().map(ToString::to_string).collect();
         acts.dedup();
+        if acts.len() > MOST_SHOWN {
+            let more = acts.len() + 1 - MOST_SHOWN;
+            acts.truncate(MOST_SHOWN - 1);
+            acts.push(format!("and {more} more"));
+        }
         let mut line = format!("forbids {}", acts.join(", "));
         line += &self.place.to_string();
         match &self.instead {

@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::memory::lang::dictionary;
 use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::token::{ClauseEnd, Token, has_no_spaces, negates, tokenize_text};
+use crate::memory::shell::is_known_program;
 
 /// A word, a name, an option, a path or a piece of code.
 #[derive(Debug, Clone)]
@@ -146,7 +147,10 @@ fn plain_term<'t>(rule: &'t str, tokens: &[Token<'t>], from: usize, to: usize) -
         let words = dictionary::words_in_run(text);
         words.into_iter().filter_map(dictionary::english_word).collect()
     } else {
-        dictionary::english_word(&folded).into_iter().collect()
+        // "Commit-Nachrichten"
+        let is_compound = !folded.starts_with('-') && !is_known_program(&folded);
+        let parts = folded.split('-').filter(|it| is_compound && *it != folded);
+        parts.chain([folded.as_str()]).filter_map(dictionary::english_word).collect()
     };
     // "Over" and "stop" rule out only in some places.
     let negates = is_word && first.folded != "over" && negates(tokens, from);

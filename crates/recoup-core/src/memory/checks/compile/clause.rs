@@ -49,6 +49,14 @@ pub(super) fn split_segments<'a, 't>(clause: &'a [RuleTerm<'t>]) -> Vec<RawSegme
         if is_swap && is_one_of(&clause[at].folded, "with by for") && at + 1 < clause.len() {
             segments.push(new(None, None));
             at += 1;
+        } else if clause[at].is_unspaced()
+            && ["ではなく", "じゃなく", "代わり"].iter().any(|it| clause[at].text.contains(it))
+        {
+            // "Npmではなくpnpm": what stands before it is forbidden.
+            let last = segments.len() - 1;
+            segments[last].negation = Some(&clause[at]);
+            segments.push(new(None, None));
+            at += 1;
         } else if let Some((count, verb)) = negation_at(clause, at) {
             at += count;
             let words: Vec<&str> =
@@ -124,7 +132,13 @@ fn negation_at(clause: &[RuleTerm<'_>], at: usize) -> Option<(usize, Option<Rule
     let is_order = is_first && (discards || term.is(WordClasses::END_VERB));
     let is_nothing = is_one_of(&term.folded, "nothing nichts rien nada niente")
         && !clause.iter().any(|it| it.negates);
-    let is_forbidden = term.means("forbid") || is_one_of(&term.folded, "banned taboo no-go tabu");
+    let avoids = is_first && term.means("avoid");
+    let is_contrast =
+        term.is_unspaced() && ["而不是", "代替"].iter().any(|it| term.text.contains(it));
+    let is_forbidden = avoids
+        || is_contrast
+        || term.means("forbid")
+        || is_one_of(&term.folded, "banned taboo no-go tabu");
     let negates = term.negates && (is_first || !term.is(WordClasses::END_VERB));
     (is_order || is_nothing || is_forbidden || negates).then_some((1, None))
 }
@@ -135,7 +149,7 @@ fn enclosing_verb(clause: &[RuleTerm<'_>], at: usize, words: &[&str]) -> Option<
     match words {
         ["keep", .., "out", "of", "git" | "commits"] => Some(RuleVerb::Commit),
         ["leave" | "keep", .., "out", "of", "commit", _] => Some(RuleVerb::Put),
-        ["leave", .., "alone"] => Some(RuleVerb::Touch),
+        ["leave", .., "alone"] | ["lass" | "lasst", .., "in", "ruhe"] => Some(RuleVerb::Touch),
         ["leave", _, "to", _, ..] => clause[at + 1].path().map(|_| RuleVerb::Touch),
         _ => None,
     }

@@ -23,7 +23,8 @@ pub(super) fn is_doubtful(text: &str, terms: &[RuleTerm<'_>]) -> bool {
 
 /// True for "never not", "don't avoid"; not for "never without --rm" and "never ever".
 fn negates_twice(pair: &[RuleTerm<'_>]) -> bool {
-    const ONES: &str = "without ohne sans sin sem senza except no nunca jamais ne pas nie never";
+    const ONES: &str =
+        "without ohne sans sin sem senza except no nunca jamais ne pas nie never не mai";
     let is_apart = pair[0].ends != ClauseEnd::Nothing || pair[0].folded == pair[1].folded;
     pair[0].negates && pair[1].negates && !is_apart && !is_one_of(&pair[1].folded, ONES)
 }

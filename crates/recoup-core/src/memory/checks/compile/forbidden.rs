@@ -14,6 +14,7 @@ use crate::memory::checks::written_text::TextPattern;
 use crate::memory::lang::families::FAMILIES;
 use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::WordClasses;
+use crate::memory::lang::word_vectors::is_common_word;
 use crate::memory::shell::is_known_program;
 
 impl RuleReader<'_> {
@@ -35,7 +36,8 @@ impl RuleReader<'_> {
         let is_about_last = is_about_last_clause(terms, before, &read);
         let last = if is_about_last { std::mem::take(&mut self.last_clause) } else { Vec::new() };
         let before = if is_about_last { &last[..] } else { before };
-        if read.has_only_verbs(terms) && !before.is_empty() && !names_act(terms) {
+        let is_act = names_act(terms) && !before.iter().any(|it| it.path().is_some());
+        if read.has_only_verbs(terms) && !before.is_empty() && !is_act {
             all = before.iter().chain(terms).cloned().collect();
             read = read_passive(segment, &all);
             if is_about_last {
@@ -154,7 +156,14 @@ impl RuleReader<'_> {
                     || it.folded == "pull"
                     || (it.is_code && self.wanted_name.is_some())
             });
-        if adds || is_added || self.is_library(read) {
+        if self.is_library(read) {
+            return package_acts(name).into();
+        }
+        // "Composition, not inheritance"
+        if is_common_word(name) && !terms.iter().any(|it| it.is_code) {
+            return Vec::new();
+        }
+        if adds || is_added {
             return package_acts(name).into();
         }
         let names = read.objects.iter().filter(|it| matches!(it, RuleObject::Name(_))).count();

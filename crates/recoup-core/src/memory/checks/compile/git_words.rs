@@ -79,7 +79,7 @@ fn is_git(object: &RuleObject) -> bool {
 /// True for a word that does not narrow an act: "don't push anything yourself".
 fn is_bare_word(term: &RuleTerm<'_>) -> bool {
     const BARE: &str = "ever you yourself myself manually directly anything just to any the a git i we on at \
-        all own straight do does make hagas haga hacer fais faites mach mache code changes please bitte \
+        all own straight do does make hagas haga hacer faca fare fais faites mach mache code changes please bitte \
         direkt selbst directement directamente";
     is_one_of(&term.folded, BARE) || term.is_joint() || term.is_unspaced()
 }
@@ -98,11 +98,13 @@ fn push_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Vec<ForbiddenAct> {
     let is_understood = |it: &RuleTerm<'_>| {
         it.is_code
             || it.is_flag()
-            || it.means("push branch commit")
+            || it.means("branch")
+            || matches!(it.verb(), Some(RuleVerb::Push | RuleVerb::Commit))
             || it.means(FORCE)
             || is_bare_word(it)
             || it.means("allow forbid")
-            || is_one_of(&it.folded, "ok okay fine gets get direct")
+            || it.is_preposition()
+            || is_one_of(&it.folded, "ok okay fine gets get direct sur su na para vers de")
             || it.is(WordClasses::STOP
                 .or(WordClasses::TARGET)
                 .or(WordClasses::DETERMINER)

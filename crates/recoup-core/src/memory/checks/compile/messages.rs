@@ -17,7 +17,11 @@ pub(super) fn speaks_of_messages(sentence: &[RuleTerm<'_>]) -> bool {
     });
     // "No 'WIP' commits"
     let are_named = sentence.windows(2).any(|pair| pair[0].is_code && pair[1].folded == "commits");
-    (has("commit") && has("message")) || are_named || sentence.iter().any(is_trailer) || in_commits
+    let has_emoji = sentence.iter().any(|it| it.text.to_lowercase().contains("emoji"));
+    (has("commit") && (has("message") || has_emoji))
+        || are_named
+        || sentence.iter().any(is_trailer)
+        || in_commits
 }
 
 /// Finds texts that must not be in commit messages.
@@ -26,7 +30,7 @@ pub(super) fn forbidden_messages(terms: &[RuleTerm<'_>]) -> Vec<ForbiddenAct> {
     for term in terms {
         let name = term.text.to_lowercase();
         let is_name = term.text.starts_with(|c: char| c.is_uppercase()) && term.text.len() > 1;
-        if name.starts_with("emoji") {
+        if ["emoji", "絵文字", "表情"].iter().any(|it| name.contains(it)) {
             acts.push(ForbiddenAct::EmojiMessage);
         } else if name.starts_with("co-author") || name.starts_with("coauthor") {
             acts.push(ForbiddenAct::Message("co-authored-by".to_owned()));

@@ -164,7 +164,9 @@ impl RuleReader<'_> {
         let (from, to) = (at.min(command), at.max(command));
         // "tests with make", "use make for tests"; the purpose is not a part of the command.
         let is_part = !clause[command].is_code && (command..command + wanted.len()).contains(&at);
-        let is_linked = at < command && clause[from..to].iter().any(is_link)
+        let is_unspaced = clause[from..=to].iter().any(RuleTerm::is_unspaced);
+        let is_linked = is_unspaced
+            || at < command && clause[from..to].iter().any(is_link)
             || at > command
                 && (clause[from..to]
                     .iter()
@@ -174,7 +176,8 @@ impl RuleReader<'_> {
         let language = at.checked_sub(1).map(|it| &clause[it]).filter(|it| !it.is_code);
         let is_narrow = language.is_some_and(|it| {
             endings_of(&it.folded).is_none()
-                && !it.is(WordClasses::STOP)
+                && !it.is(WordClasses::STOP.or(WordClasses::DETERMINER))
+                && !it.is_unspaced()
                 && it.verb().is_none()
                 && !it.is_joint()
         });

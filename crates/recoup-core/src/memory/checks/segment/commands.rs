@@ -50,7 +50,12 @@ impl<'t> SegmentReader<'_, 't> {
                     is_one_of(it.text, "build test get run vet mod install generate")
                 })
         };
-        !is_ordinary || ((self.mode.is_compared || is_used) && is_alone) || has_flag || has_sub()
+        let is_task = is_used && is_one_of(&term.folded, "make just task") && next.is_some();
+        !is_ordinary
+            || is_task
+            || ((self.mode.is_compared || is_used) && is_alone)
+            || has_flag
+            || has_sub()
     }
 
     /// True for a word that may be the sub-command of a program in front of it.

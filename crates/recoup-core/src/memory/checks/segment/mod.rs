@@ -19,7 +19,7 @@ use super::path::{CheckPlace, PathPattern};
 use super::terms::RuleTerm;
 use crate::memory::lang::file_kinds::{ending_of_kind, is_file_ending};
 use crate::memory::lang::is_one_of;
-use crate::memory::lang::lexicon::WordClasses;
+use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::token::ClauseEnd;
 use crate::memory::shell::is_known_program;
 
@@ -132,7 +132,7 @@ impl RuleSegment {
                 || it.is_preposition()
                 || is_one_of(
                     &it.folded,
-                    "git ok okay fine acceptable permitted option wanted welcome tolerated desired appreciated accepted",
+                    "git von par per ok okay fine acceptable permitted option wanted welcome tolerated desired appreciated accepted",
                 )
         };
         self.objects.is_empty() && terms.iter().all(is_said)
@@ -192,8 +192,8 @@ impl SegmentReader<'_, '_> {
             self.segment.objects.push(RuleObject::Tool(server));
         } else if self.is_program(term) {
             self.read_command(term);
-        } else if (wants_path || is_kind_of_file(term))
-            && let Some(path) = self.named_path(term)
+        } else if (wants_path || self.mode.is_nominal || is_kind_of_file(term))
+            && let Some(path) = self.named_path(term).filter(|it| wants_path || it.is_glob())
         {
             self.segment.objects.push(RuleObject::Path(path));
         } else if is_one_of(&term.folded, OUTSIDE) {
@@ -303,6 +303,13 @@ impl SegmentReader<'_, '_> {
             return PathPattern::new(term.text);
         }
         if near_file && let Some(ending) = ending.or_else(|| ending_of_kind(&term.folded)) {
+            return PathPattern::new(&format!("*.{ending}"));
+        }
+        // "Markdown-Dateien"
+        if let Some((kind, word)) = term.folded.split_once('-')
+            && lexicon::is_in(word, WordClasses::FILE)
+            && let Some(ending) = ending_of_kind(kind)
+        {
             return PathPattern::new(&format!("*.{ending}"));
         }
         if matches!(&*term.folded, "lockfile" | "lockfiles") {

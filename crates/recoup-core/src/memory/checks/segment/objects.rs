@@ -9,7 +9,6 @@ use crate::memory::lang::file_kinds::{endings_of, is_file_ending};
 use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::WordClasses;
 use crate::memory::lang::token::ClauseEnd;
-use crate::memory::lang::word_vectors::is_common_word;
 use crate::memory::shell::{is_known_program, split_commands};
 
 /// True for "to git", "into git".
@@ -154,7 +153,6 @@ pub(super) fn is_package_name(text: &str) -> bool {
     let is_scoped = text.starts_with('@') == text.contains('/');
     text.len() >= 2
         && is_scoped
-        && !is_common_word(text)
         && text.chars().all(is_name)
         && text.contains(|c: char| c.is_ascii_alphabetic())
 }

@@ -19,10 +19,11 @@ pub(super) const SMALL: WordClasses = WordClasses::STOP
     .or(WordClasses::FILE)
     .or(WordClasses::FOLDER)
     .or(WordClasses::PROJECT)
-    .or(WordClasses::MINE);
+    .or(WordClasses::MINE)
+    .or(WordClasses::LATE_NEGATION);
 /// Words of the same kind that are in no class.
 pub(super) const MANNER: &str = "new plain bare raw direct directly manually manual hand machine box laptop computer \
-    yourself alone straight invocation invocations circumstances circumstance cases task command commands script scripts target recipe things code package packages calls usage statements comments comment line lines tags manuell direkt \
+    yourself hagas hacer haga faire fais fare faca alone straight invocation invocations circumstances circumstance cases task command commands script scripts target recipe things code package packages calls usage statements comments comment line lines tags manuell direkt \
     directement directamente neue neuen nouveau nouveaux nuevos any existing at all anymore imports";
 /// Words of programming languages.
 pub(super) const KEYWORDS: &str = "any var let const goto eval with unwrap expect print println panic exec lambda global \
@@ -43,15 +44,22 @@ impl RuleTerm<'_> {
         }
         // Scripts without spaces: the characters of touching and moving.
         if self.is_unspaced()
-            && (self.text.contains(['触', '碰', '动', '動', '改']) || self.means("editor change"))
+            && (self.text.contains(['触', '碰', '动', '動', '改', '编', '編'])
+                || self.means("editor change"))
         {
             return Some(RuleVerb::Alter);
         }
         let starts = |word: &str| self.folded.starts_with(word);
         let verbs = [
             (RuleVerb::Touch, starts("touch")),
-            (RuleVerb::Commit, self.means("commit stage staged") || starts("commit")),
-            (RuleVerb::Push, self.means("push") || starts("push") || starts("pouss")),
+            (
+                RuleVerb::Commit,
+                self.means("commit stage staged") || starts("commit") || starts("коммит"),
+            ),
+            (
+                RuleVerb::Push,
+                self.means("push") || starts("push") || starts("pouss") || starts("пуш"),
+            ),
             (RuleVerb::Install, self.means("install") || starts("instal")),
             (RuleVerb::Erase, self.is(WordClasses::ERASE) || self.means("delete")),
             (
@@ -107,7 +115,7 @@ impl RuleTerm<'_> {
         !self.is_code && is_one_of(&self.folded, JOINTS)
     }
 
-    pub(super) fn is_preposition(&self) -> bool {
+    pub(in crate::memory::checks) fn is_preposition(&self) -> bool {
         !self.is_code
             && !is_one_of(&self.folded, "de d des du of do a i na no")
             && self.is(WordClasses::PREPOSITION
