@@ -20,6 +20,7 @@ Tasks:
   eval secrets       accuracy of secret detection, with every error
   eval retrieval     quality of memory search, against plain BM25; --verbose lists misses
   eval memory        changes of mind, retractions, scopes, ends, refusals; --verbose lists errors
+  eval checks        rules that become checks of tool calls; --verbose lists errors
   eval capture       what is heard in labelled prompts: precision, recall, spans and time, by form
                      and language; --working skips the frozen half, --errors lists the errors of
                      the working half
@@ -57,6 +58,10 @@ pub(crate) enum Subject {
     },
     /// Changes of mind, retractions, scopes, ends and refusals; with errors of the working half.
     Memory {
+        verbose: bool,
+    },
+    /// Checks that are compiled from rules; with errors of the working half.
+    Checks {
         verbose: bool,
     },
     /// Statements heard in prompts.
@@ -128,6 +133,10 @@ fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> 
             let (verbose, rest) = flag(arguments, "--verbose");
             return nothing_more(rest).map(|()| Task::Eval(Subject::Memory { verbose }));
         }
+        Some(subject) if subject == "checks" => {
+            let (verbose, rest) = flag(arguments, "--verbose");
+            return nothing_more(rest).map(|()| Task::Eval(Subject::Checks { verbose }));
+        }
         Some(subject) if subject == "capture" => {
             return prompts(arguments).map(|which| Task::Eval(Subject::Capture(which)));
         }
@@ -136,7 +145,7 @@ fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> 
         }
         None => {
             return Err(usage(
-                "no subject given: `eval secrets`, `eval retrieval`, `eval memory` or `eval capture`",
+                "no subject given: `eval secrets`, `eval retrieval`, `eval memory`, `eval checks` or `eval capture`",
             ));
         }
     };
@@ -197,6 +206,9 @@ mod tests {
         assert_eq!(parsed("eval secrets"), Ok(Task::Eval(Subject::Secrets)));
         for (line, verbose) in [("eval retrieval", false), ("eval retrieval --verbose", true)] {
             assert_eq!(parsed(line), Ok(Task::Eval(Subject::Retrieval { verbose })));
+        }
+        for (line, verbose) in [("eval checks", false), ("eval checks --verbose", true)] {
+            assert_eq!(parsed(line), Ok(Task::Eval(Subject::Checks { verbose })));
         }
         for (line, which) in [
             ("eval capture", Prompts::Both),

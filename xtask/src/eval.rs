@@ -20,6 +20,8 @@ pub(crate) fn run(subject: &Subject) -> Result<ExitCode, Failure> {
         Subject::Retrieval { verbose: true } => ("eval_retrieval", vec!["--verbose".into()]),
         Subject::Memory { verbose: false } => ("eval_memory", Vec::new()),
         Subject::Memory { verbose: true } => ("eval_memory", vec!["--verbose".into()]),
+        Subject::Checks { verbose: false } => ("eval_checks", Vec::new()),
+        Subject::Checks { verbose: true } => ("eval_checks", vec!["--verbose".into()]),
         Subject::Capture(which) => ("eval_capture", capture(*which)),
     };
     let mut arguments =

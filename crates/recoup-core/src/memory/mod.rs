@@ -6,6 +6,8 @@
 
 pub mod capture;
 #[doc(hidden)]
+pub mod checks;
+#[doc(hidden)]
 pub mod db;
 #[doc(hidden)]
 pub mod guard;

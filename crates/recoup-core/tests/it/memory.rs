@@ -17,6 +17,7 @@ mod privacy;
 mod private_text;
 mod refuse;
 mod retraction;
+mod rule_checks;
 mod rule_usage;
 mod rules;
 mod search;

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use crate::memory::lang::file_kinds::{DATA_ENDINGS, KINDS};
 use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::phrase::PhraseList;
@@ -73,13 +74,6 @@ fn names_all_projects(tokens: &[Token<'_>], at: usize, is_part: bool) -> bool {
 const FOLDERS: &str = "src lib libs app apps packages pkg crates cmd internal docs test tests e2e scripts \
     tools services components modules legacy vendor gen migrations config infra";
 
-/// Endings of files, each with the names of its language.
-const KINDS: &str = "go golang|py python 파이썬|rs rust|ts typescript|js javascript|tsx|jsx|cs csharp|c|\
-    cpp|java|kt kotlin|swift|rb ruby|pl perl|scala|php|R r|ex elixir|dart|vue|\
-    svelte|sql|yaml|yml|toml|md markdown|css|scss|html|sh shell bash|tf terraform|\
-    proto protobuf|graphql";
-/// Endings of single files that have data; kinds of them are what programs read, no limits.
-const DATA_ENDINGS: &str = "json xml lock txt";
 /// Kinds of files that need no word for "file" behind them.
 const WHOLE_KINDS: [(&str, &str); 3] = [
     ("notebooks notebook", "**/*.ipynb"),

@@ -3,6 +3,7 @@
 pub(crate) mod dictionary;
 pub(crate) mod escape;
 pub(crate) mod families;
+pub(crate) mod file_kinds;
 pub(crate) mod fold;
 pub(crate) mod forms;
 pub(crate) mod lexicon;

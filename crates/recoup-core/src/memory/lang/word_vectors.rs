@@ -57,6 +57,11 @@ impl TextVector {
     }
 }
 
+/// True for a folded word that is common enough to have a vector of its own.
+pub(crate) fn is_common_word(word: &str) -> bool {
+    find_piece(word.as_bytes(), false).is_some()
+}
+
 fn add_word(word: &str, sum: &mut [f32; DIMENSIONS]) {
     // A word that is also a word of another language is taken for English.
     if find_piece(word.as_bytes(), false).is_none() && dictionary::english_word(word).is_some() {

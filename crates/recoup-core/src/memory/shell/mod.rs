@@ -3,6 +3,7 @@
 
 mod program;
 mod programs;
+mod running;
 mod splitter;
 mod wrappers;
 
@@ -14,6 +15,8 @@ use splitter::ShellPipeline;
 use crate::base::text::shorten_text;
 use crate::secrets;
 
+pub(crate) use programs::{is_known_program, programs_for_purpose};
+pub(crate) use running::{RunCommand, run_commands, same_flag};
 pub use splitter::{ShellCommand, command_words, hides_exit_code, split_commands};
 pub use wrappers::is_wrapper;
 

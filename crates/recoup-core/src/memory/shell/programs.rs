@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::memory::lang::is_one_of;
+use crate::memory::shell::program::plain_program_name;
+
 const TEXT: &str = include_str!("programs.txt");
 
 /// Columns of a program in a section.
@@ -45,4 +48,25 @@ pub(super) fn is_program_in(section: &'static str, name: &str) -> bool {
 /// True if a section has a sub-command of the program.
 pub(super) fn has_subcommand_in(section: &'static str, program: &str) -> bool {
     ROWS.keys().any(|(of, name)| *of == section && name.split('/').next() == Some(program))
+}
+
+/// True if the table has a program, other than keywords of the shell.
+pub(crate) fn is_known_program(name: &str) -> bool {
+    let name = plain_program_name(name);
+    let is_in_list = || {
+        let lists = ROWS.iter().filter(|((section, _), _)| *section == "purposes");
+        lists.into_iter().any(|(_, row)| is_one_of(&name, row.more))
+    };
+    let is_own = |section: &str| !matches!(section, "purposes" | "prepares" | "keywords");
+    ROWS.keys().any(|(section, it)| *it == name && is_own(section)) || is_in_list()
+}
+
+/// Returns the commands (`pytest`, `go/test`) that serve a purpose, by language.
+pub(crate) fn programs_for_purpose(
+    purpose: &str,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROWS.iter().filter_map(move |((section, name), row)| {
+        let language = name.strip_prefix(purpose)?.strip_prefix('/')?;
+        (*section == "purposes").then_some((language, row.more))
+    })
 }

@@ -10,6 +10,10 @@ pub struct ShellCommand {
     pub inputs: Vec<String>,
     /// Files that it writes (`>`, `>>`).
     pub outputs: Vec<String>,
+    /// Texts for its standard input: here-documents and here-strings.
+    pub texts: Vec<String>,
+    /// Lines that the shell runs to make its words: `$(…)`, backticks, `<(…)`.
+    pub nested: Vec<String>,
 }
 
 /// Commands joined by pipes.
@@ -51,9 +55,16 @@ struct ShellSplitter<'a> {
     word: Option<String>,
     /// Role of the next word, if it is the target of a redirection.
     target: Option<RedirectionTarget>,
-    /// End markers of here-documents whose text follows this line.
-    heredocs: Vec<String>,
+    /// Here-documents whose text follows this line.
+    heredocs: Vec<PendingHeredoc>,
     hides_exit_code: bool,
+}
+
+/// A here-document whose text is not read yet: its end marker, and where its command will be: the
+/// pipeline, the command in it, the text of that.
+struct PendingHeredoc {
+    marker: String,
+    place: [usize; 3],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +104,7 @@ impl<'a> ShellSplitter<'a> {
         match c {
             '\n' => {
                 self.end_pipeline(false);
-                self.skip_heredocs();
+                self.read_heredocs();
             }
             c if c.is_whitespace() => self.end_word(),
             '\\' => match self.take() {
@@ -106,12 +117,7 @@ impl<'a> ShellSplitter<'a> {
                 self.rest = rest;
             }
             '"' => self.push_double_quoted(),
-            '`' => {
-                let end = self.rest.find('`').map_or(self.rest.len(), |end| end + 1);
-                let (text, rest) = self.rest.split_at(end);
-                self.push(&format!("`{text}"));
-                self.rest = rest;
-            }
+            '`' => self.push_backticks(),
             '$' if self.consume_prefix("(") => self.push_nested("$("),
             '#' if self.word.is_none() => {
                 let end = self.rest.find('\n').unwrap_or(self.rest.len());
@@ -150,26 +156,24 @@ impl<'a> ShellSplitter<'a> {
                     Some(c) => self.push(&format!("\\{c}")),
                 },
                 '$' if self.consume_prefix("(") => self.push_nested("$("),
+                '`' => self.push_backticks(),
                 c => self.push(c.encode_utf8(&mut [0; 4])),
             }
         }
     }
 
+    fn push_backticks(&mut self) {
+        let Some((text, rest)) = self.rest.split_once('`') else { return self.push("`") };
+        self.push(&format!("`{text}`"));
+        self.command.nested.push(text.to_owned());
+        self.rest = rest;
+    }
+
     /// Appends a nested `(…)`, with its quotes, to the current word.
     fn push_nested(&mut self, opening: &str) {
-        let (mut depth, mut quote) = (1, None);
-        let end = self.rest.char_indices().find_map(|(at, c)| {
-            match (quote, c) {
-                (Some(mark), c) if c == mark => quote = None,
-                (None, '\'' | '"') => quote = Some(c),
-                (None, '(') => depth += 1,
-                (None, ')') => depth -= 1,
-                _ => {}
-            }
-            (depth == 0).then_some(at + 1)
-        });
-        let (text, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        let (text, rest) = self.rest.split_at(nested_end(self.rest));
         self.push(&format!("{opening}{text}"));
+        self.command.nested.push(text.strip_suffix(')').unwrap_or(text).to_owned());
         self.rest = rest;
     }
 
@@ -190,7 +194,10 @@ impl<'a> ShellSplitter<'a> {
             self.rest = self.rest.trim_start_matches([' ', '\t']);
             let end = self.rest.find(|c: char| c.is_whitespace() || ";&|()<>".contains(c));
             let (name, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-            self.heredocs.push(name.replace(['\'', '"', '\\'], ""));
+            let texts = self.command.texts.len();
+            let place = [self.done.len(), self.now.commands.len(), texts];
+            self.heredocs.push(PendingHeredoc { marker: heredoc_marker(name), place });
+            self.command.texts.push(String::new());
             self.rest = rest;
         } else {
             let _ =
@@ -208,14 +215,15 @@ impl<'a> ShellSplitter<'a> {
         self.target = Some(target);
     }
 
-    fn skip_heredocs(&mut self) {
-        for name in std::mem::take(&mut self.heredocs) {
-            while !self.rest.is_empty() {
-                let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
-                self.rest = rest;
-                if line.trim() == name {
-                    break;
-                }
+    fn read_heredocs(&mut self) {
+        for PendingHeredoc { marker, place: [pipeline, command, text] } in
+            std::mem::take(&mut self.heredocs)
+        {
+            let (body, rest) = split_heredoc(self.rest, &marker);
+            self.rest = rest;
+            let command = self.done.get_mut(pipeline).and_then(|it| it.commands.get_mut(command));
+            if let Some(slot) = command.and_then(|it| it.texts.get_mut(text)) {
+                body.clone_into(slot);
             }
         }
     }
@@ -226,7 +234,7 @@ impl<'a> ShellSplitter<'a> {
             None => self.command.words.push(word),
             Some(RedirectionTarget::Input) => self.command.inputs.push(word),
             Some(RedirectionTarget::Output) => self.command.outputs.push(word),
-            Some(RedirectionTarget::Text) => {}
+            Some(RedirectionTarget::Text) => self.command.texts.push(word),
         }
     }
 
@@ -247,4 +255,62 @@ impl<'a> ShellSplitter<'a> {
             self.done.push(pipeline);
         }
     }
+}
+
+/// Returns the end marker that a word behind `<<` names.
+fn heredoc_marker(word: &str) -> String {
+    word.replace(['\'', '"', '\\'], "")
+}
+
+/// Splits the text of a here-document from what follows its end marker.
+fn split_heredoc<'a>(text: &'a str, marker: &str) -> (&'a str, &'a str) {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim() == marker {
+            return (&text[..at], &text[at + line.len()..]);
+        }
+        at += line.len();
+    }
+    (text, "")
+}
+
+/// Returns the end of a nested `(…)`, behind its parenthesis. Quotes and parentheses in the text of
+/// its here-documents do not count.
+fn nested_end(text: &str) -> usize {
+    let (mut depth, mut quote, mut skipped) = (1, None, 0);
+    let mut markers: Vec<String> = Vec::new();
+    for (at, c) in text.char_indices() {
+        if at < skipped {
+            continue;
+        }
+        match (quote, c) {
+            (Some(mark), c) => quote = Some(mark).filter(|it| *it != c),
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(') => depth += 1,
+            (None, ')') => depth -= 1,
+            (None, '\n') => {
+                for marker in markers.drain(..) {
+                    let from = skipped.max(at + 1);
+                    skipped = text.len() - split_heredoc(&text[from..], &marker).1.len();
+                }
+            }
+            (None, '<') => {
+                let behind = &text[at..];
+                let word = behind.strip_prefix("<<").map(|it| it.trim_start_matches(['-', ' ']));
+                let word = word.filter(|it| !it.starts_with('<') && !text[..at].ends_with('<'));
+                let end = |it: &str| it.find(|c: char| c.is_whitespace() || ";&|()<>".contains(c));
+                if let Some(word) = word {
+                    let word = &word[..end(word).unwrap_or(word.len())];
+                    markers.push(heredoc_marker(word));
+                    skipped = at + 2;
+                    skipped += text[skipped..].find(word).unwrap_or(0) + word.len();
+                }
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    text.len()
 }

@@ -19,30 +19,41 @@ pub fn is_wrapper(program: &Path) -> bool {
 pub(super) fn strip_wrappers(words: &[String]) -> &[String] {
     let mut words = words;
     loop {
-        let Some((first, rest)) = words.split_first() else { return words };
-        if is_program_in("keywords", first) || is_assignment(first) {
-            words = rest;
-            continue;
+        words = strip_keywords(words);
+        match strip_wrapper(words) {
+            Some(inner) => words = inner,
+            None => return words,
         }
-        let name = plain_program_name(first);
-        let asks = name == "command" && rest.first().is_some_and(|it| it == "-v" || it == "-V");
-        let skip = |rest, row: ProgramRow| {
-            let behind = skip_options(rest, row.valued);
-            behind.get(row.more.parse().unwrap_or(0)..).unwrap_or(&[])
-        };
-        let inner = match find_program("wrappers", &name).filter(|_| !asks) {
-            Some(row) => skip(rest, row),
-            None => match skip_own_options(&name, rest) {
-                [sub, rest @ ..] => find_program("runners", &format!("{name}/{sub}"))
-                    .map_or(&[][..], |row| skip(rest, row)),
-                [] => &[],
-            },
-        };
-        if inner.is_empty() {
-            return words;
-        }
-        words = inner;
     }
+}
+
+/// Removes keywords and assignments in front of a command.
+pub(super) fn strip_keywords(words: &[String]) -> &[String] {
+    let is_before = |word: &String| is_program_in("keywords", word) || is_assignment(word);
+    let count = words.iter().take_while(|word| is_before(word)).count();
+    &words[count..]
+}
+
+/// Removes one wrapper from a command, or returns `None` if it has none, or one around nothing.
+pub(super) fn strip_wrapper(words: &[String]) -> Option<&[String]> {
+    let (first, rest) = words.split_first()?;
+    let name = plain_program_name(first);
+    let asks = name == "command" && rest.first().is_some_and(|it| it == "-v" || it == "-V");
+    let inner = match find_program("wrappers", &name).filter(|_| !asks) {
+        Some(row) => skip_wrapper_options(rest, row),
+        None => match skip_own_options(&name, rest) {
+            [sub, rest @ ..] => find_program("runners", &format!("{name}/{sub}"))
+                .map_or(&[][..], |row| skip_wrapper_options(rest, row)),
+            [] => &[],
+        },
+    };
+    (!inner.is_empty()).then_some(inner)
+}
+
+/// Returns the words behind a wrapper's own options and arguments.
+pub(super) fn skip_wrapper_options(rest: &[String], row: ProgramRow) -> &[String] {
+    let behind = skip_options(rest, row.valued);
+    behind.get(row.more.parse().unwrap_or(0)..).unwrap_or(&[])
 }
 
 /// Returns the arguments behind a program's own options.

@@ -1,0 +1,312 @@
+//! Patterns of commands: a program with its sub-command and options, pushes to a branch, and the
+//! files that commands change.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::memory::lang::is_one_of;
+use crate::memory::shell::{RunCommand, same_flag};
+
+/// A forbidden command, or options that are forbidden in all commands.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CommandPattern {
+    /// Name of the program; empty for all programs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) program: String,
+    /// Sub-command and further arguments, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) words: Vec<String>,
+    /// Options that it has, all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) flags: Vec<String>,
+    /// A name or host that one of its arguments has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) argument: Option<String>,
+    /// An option or argument that makes it right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) without: Option<String>,
+    /// Another name of the program that is right, or what may start it: `python3`, `uv run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) but: Option<String>,
+}
+
+impl CommandPattern {
+    /// Makes a pattern of the words of a command; `None` if there are none.
+    pub(super) fn of_words(words: &[String]) -> Option<Self> {
+        let command = RunCommand { words: words.to_vec(), ..RunCommand::default() };
+        let program = command.program().to_owned();
+        let arguments: Vec<String> = command
+            .arguments()
+            .into_iter()
+            .filter(|it| !it.starts_with('<'))
+            .map(str::to_owned)
+            .collect();
+        let sub = arguments.first().map_or("", String::as_str);
+        let written = words.iter().skip(1).filter(|it| it.starts_with('-') && it.len() > 1);
+        let mut flags = Vec::new();
+        for flag in written {
+            let letters = flag[1..].chars().all(|c| c.is_ascii_alphabetic());
+            if letters && flag.len() == 3 {
+                let each = flag[1..].chars().map(|c| format!("-{c}"));
+                flags.extend(each.map(|it| same_flag(&program, sub, &it).unwrap_or(it)));
+            } else {
+                flags.push(same_flag(&program, sub, flag).unwrap_or_else(|| flag.clone()));
+            }
+        }
+        (!program.is_empty()).then(|| Self { program, words: arguments, flags, ..Self::default() })
+    }
+
+    /// Key by which it is found.
+    pub(super) fn key(&self) -> String {
+        match (self.program.as_str(), self.words.first(), self.flags.first()) {
+            ("", _, Some(flag)) => format!("flag:{flag}"),
+            (program, Some(word), _) => format!("program:{program}/{word}"),
+            (program, ..) => format!("program:{program}"),
+        }
+    }
+
+    /// Returns what in a command it forbids.
+    pub(super) fn find_in(&self, command: &RunCommand) -> Option<String> {
+        let names = command.names();
+        let is_program = self.program.is_empty() || names.contains(&self.program);
+        let is_right = |it: &String| names.contains(it) || command.starters.contains(it);
+        // What only prints and searches may name any option.
+        let only_says = self.program.is_empty()
+            && (is_one_of(command.program(), READERS)
+                || is_one_of(command.program(), "echo printf"));
+        if only_says || !is_program || self.but.as_ref().is_some_and(is_right) {
+            return None;
+        }
+        let arguments = command.arguments();
+        let is_sub = self.words.first().is_none_or(|it| arguments.first() == Some(&it.as_str()));
+        let mut later = arguments.iter();
+        let has_words = is_sub && self.words.iter().all(|word| later.any(|it| it == word));
+        let flags = command.flags();
+        let asks =
+            |it: &String| matches!(it.as_str(), "--help" | "--version") && !self.flags.contains(it);
+        if flags.iter().any(asks) {
+            return None;
+        }
+        let has_flags = self.flags.iter().all(|flag| flags.contains(flag));
+        let is_right = |it: &String| flags.contains(it) || arguments.contains(&it.as_str());
+        let names = |word: &String| {
+            let wanted = self.argument.as_deref().unwrap_or_default();
+            word == wanted
+                || word.split_once('=').is_some_and(|it| it.1 == wanted)
+                || hosts_in(word).any(|it| it == wanted)
+        };
+        if self.argument.is_some() && !command.words.iter().skip(1).any(names) {
+            return None;
+        }
+        if !has_words || !has_flags || self.without.as_ref().is_some_and(is_right) {
+            return None;
+        }
+        let words = self.words.iter().map(String::as_str);
+        let shown = [command.program()].into_iter();
+        let first = arguments.first().copied().filter(|it| self.words.is_empty() && is_plain(it));
+        let flags = self.flags.iter().map(String::as_str);
+        Some(shown.chain(words).chain(first).chain(flags).collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// Returns the names in a word that may be those of hosts: `db.example.com` in a URL.
+pub(super) fn hosts_in(word: &str) -> impl Iterator<Item = &str> {
+    let parts = word.split(|c: char| !(c.is_ascii_alphanumeric() || ".-_".contains(c)));
+    parts.filter(|it| it.contains('.') && it.contains(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// True for a word that may be shown: a sub-command, not a value.
+fn is_plain(word: &str) -> bool {
+    word.len() <= 40 && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_:./".contains(c))
+}
+
+impl fmt::Display for CommandPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match (self.program.as_str(), self.words.is_empty() && self.flags.is_empty()) {
+            ("", _) => "the option",
+            (_, true) => "the program",
+            _ => "the command",
+        };
+        let words = [&self.program].into_iter().filter(|it| !it.is_empty());
+        let words: Vec<&str> =
+            words.chain(&self.words).chain(&self.flags).map(String::as_str).collect();
+        write!(f, "{kind} {}", words.join(" "))?;
+        self.argument.as_ref().map_or(Ok(()), |it| write!(f, " with {it}"))?;
+        self.without.as_ref().map_or(Ok(()), |it| write!(f, " without {it}"))
+    }
+}
+
+/// Returns what pushes to a branch in a command. A push that names no branch is not certain.
+pub(super) fn find_push(command: &RunCommand, branch: &str) -> Option<String> {
+    let arguments = command.arguments();
+    if command.program() != "git" || arguments.first() != Some(&"push") {
+        return None;
+    }
+    let flags = command.flags();
+    if flags.iter().any(|it| it == "--dry-run") {
+        return None;
+    }
+    if flags.iter().any(|it| matches!(it.as_str(), "--mirror" | "--all")) {
+        return Some("git push --mirror".to_owned());
+    }
+    let is_target = |refspec: &&str| {
+        let target = refspec.trim_start_matches('+').rsplit(':').next().unwrap_or_default();
+        target.strip_prefix("refs/heads/").unwrap_or(target) == branch
+    };
+    let found = arguments.iter().skip(2).copied().find(is_target)?;
+    Some(format!("git push {} {found}", arguments[1]))
+}
+
+/// Returns the files that a command adds to the next commit.
+pub(super) fn staged_files(command: &RunCommand) -> Vec<&str> {
+    let arguments = command.arguments();
+    match (command.program(), arguments.split_first()) {
+        ("git", Some((&"add" | &"stage" | &"commit", files))) => {
+            let words = &command.words;
+            let is_message = |file: &&&str| {
+                let at = words.iter().position(|it| it == **file);
+                at.is_some_and(|at| {
+                    words[at - 1].starts_with('-') && words[at - 1].ends_with(['m', 'F', 'C'])
+                })
+            };
+            files.iter().filter(|it| !is_message(it)).copied().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the messages of a commit.
+pub(super) fn commit_messages(command: &RunCommand) -> Vec<&str> {
+    if command.program() != "git" || command.arguments().first() != Some(&"commit") {
+        return Vec::new();
+    }
+    let words = &command.words;
+    let mut messages: Vec<&str> = Vec::new();
+    for (at, word) in words.iter().enumerate().skip(2) {
+        let cluster = word.starts_with('-') && !word.starts_with("--");
+        if is_one_of(word, "--message --trailer") || (cluster && word.ends_with('m')) {
+            messages.extend(words.get(at + 1).map(String::as_str));
+        } else if let Some((name, text)) = word.split_once('=')
+            && is_one_of(name, "--message --trailer -m")
+        {
+            messages.push(text);
+        }
+    }
+    messages.extend(command.texts.iter().map(String::as_str));
+    messages
+}
+
+/// Files that a command reads, changes or creates.
+#[derive(Debug, Default)]
+pub(super) struct ChangedFiles<'a> {
+    pub(super) changed: Vec<String>,
+    /// Those that need not have been there.
+    pub(super) created: Vec<String>,
+    /// Those that are gone afterwards.
+    pub(super) removed: Vec<String>,
+    pub(super) read: Vec<&'a str>,
+}
+
+impl<'a> ChangedFiles<'a> {
+    /// Finds the files of a command, as they are named.
+    pub(super) fn of(command: &'a RunCommand) -> Self {
+        let mut files = Self::default();
+        files.created.extend(command.outputs.iter().filter(|it| !it.starts_with('&')).cloned());
+        files.read.extend(command.inputs.iter().map(String::as_str));
+        let arguments = command.arguments();
+        let flags = command.flags();
+        let has = |flag: &str| flags.iter().any(|it| it == flag);
+        let owned = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        match command.program() {
+            "rm" | "rmdir" | "unlink" | "shred" => {
+                files.changed = owned(&arguments);
+                files.removed.clone_from(&files.changed);
+            }
+            "truncate" => files.changed = owned(&arguments),
+            "touch" | "tee" | "mkdir" => files.created.extend(owned(&arguments)),
+            "mv" => {
+                files.changed = owned(arguments.split_last().map_or(&[][..], |it| it.1));
+                files.removed.clone_from(&files.changed);
+                files.created.extend(target_files(&arguments));
+            }
+            "cp" | "ln" | "install" | "rsync" => files.created.extend(target_files(&arguments)),
+            "sed" | "perl" if has("-i") => {
+                let is_script_given = has("-e") || has("-f");
+                files.changed =
+                    owned(arguments.get(usize::from(!is_script_given)..).unwrap_or_default());
+            }
+            "patch" => {
+                files.changed = owned(&arguments);
+                files.changed.extend(option_value(command, "-d --directory"));
+            }
+            "curl" | "wget" => files.created.extend(option_value(command, "-o -O --output")),
+            "git" => {
+                files.changed = changed_by_git(command, &arguments);
+                if matches!(arguments.first(), Some(&"rm" | &"mv")) {
+                    files.removed.clone_from(&files.changed);
+                }
+            }
+            "find" if has("-delete") => {
+                files.changed = owned(&arguments[..arguments.len().min(1)]);
+                files.removed.clone_from(&files.changed);
+            }
+            "dd" => {
+                files.created.extend(
+                    arguments.iter().filter_map(|it| it.strip_prefix("of=")).map(str::to_owned),
+                );
+            }
+            program if is_one_of(program, READERS) => files.read.extend(arguments),
+            _ => {}
+        }
+        files
+    }
+}
+
+/// Programs that show the content of the files that their arguments name.
+const READERS: &str = "cat bat head tail less more grep egrep rg sed awk cut sort nl tac xxd od \
+    hexdump strings jq yq diff source .";
+
+/// Files that are made by copying to the last argument: it, or what is in it if it is a folder.
+fn target_files(arguments: &[&str]) -> Vec<String> {
+    let Some((target, sources)) = arguments.split_last().filter(|it| !it.1.is_empty()) else {
+        return Vec::new();
+    };
+    let is_folder = target.ends_with('/') || sources.len() > 1;
+    if !is_folder {
+        return vec![(*target).to_owned()];
+    }
+    let name = |source: &&str| source.trim_end_matches('/').rsplit('/').next().map(str::to_owned);
+    let names = sources.iter().filter_map(name);
+    names.map(|name| format!("{}/{name}", target.trim_end_matches('/'))).collect()
+}
+
+fn option_value(command: &RunCommand, names: &str) -> Option<String> {
+    let at = command.words.iter().position(|it| is_one_of(it, names))?;
+    command.words.get(at + 1).cloned()
+}
+
+/// Files of the work tree that git removes, moves or restores.
+fn changed_by_git(command: &RunCommand, arguments: &[&str]) -> Vec<String> {
+    let flags = command.flags();
+    let is_index_only = flags.iter().any(|it| matches!(it.as_str(), "--cached" | "--staged"));
+    let files = match arguments.split_first() {
+        Some((&"rm" | &"mv" | &"restore", files)) if !is_index_only => files,
+        Some((&"checkout", _)) => {
+            let words = &command.words;
+            let end = words.iter().position(|it| it == "--").map_or(words.len(), |at| at + 1);
+            return words[end..].to_vec();
+        }
+        _ => &[],
+    };
+    files.iter().map(|it| (*it).to_owned()).collect()
+}
+
+/// True for programs that may reach a host which an argument names: not those that read and print.
+pub(super) fn reaches_hosts(command: &RunCommand) -> bool {
+    const OTHERS: &str = "echo printf find fd ag ack ls touch mkdir rm mv cp sed perl tee";
+    !is_one_of(command.program(), READERS)
+        && !is_one_of(command.program(), OTHERS)
+        && (command.program() != "git"
+            || !is_one_of(command.arguments().first().unwrap_or(&""), "commit grep log add"))
+}

@@ -1,0 +1,100 @@
+//! Checks: what a rule forbids tools to do, compiled from its words without a model.
+//!
+//! ```text
+//! use pnpm, never npm         forbids the program npm (use pnpm)
+//! don't touch db/migrations   forbids changing db/migrations
+//! ```
+//!
+//! Where the words do not give a certain check there is none. [`CheckedCall`] is a tool call, taken
+//! apart once for all checks; a check can only be broken by a call that shares one of its keys.
+
+mod act;
+mod call;
+mod command;
+mod compile;
+mod path;
+mod segment;
+mod terms;
+mod written_text;
+
+use serde::{Deserialize, Serialize};
+
+use act::ForbiddenAct;
+use path::CheckPlace;
+
+pub use call::CheckedCall;
+
+/// Version of the compiler. Checks of older versions are compiled anew.
+pub const CHECK_VERSION: u32 = 1;
+
+/// Most acts that a description names.
+const MOST_SHOWN: usize = 5;
+
+/// A check that was compiled from a rule's words: what a call must not do, and what to do instead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleCheck {
+    version: u32,
+    forbidden: Vec<ForbiddenAct>,
+    /// Files and folders in which alone it holds.
+    #[serde(default, skip_serializing_if = "CheckPlace::is_everywhere")]
+    place: CheckPlace,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    instead: Option<String>,
+}
+
+/// What in a call breaks a rule, in words to show: `npm install`, `db/migrations/003.sql`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleViolation {
+    /// The words.
+    pub what: String,
+}
+
+impl RuleCheck {
+    /// Compiles a rule, which holds for the files of the glob `paths` if there is one. Returns `None`
+    /// if its words give no certain check.
+    pub fn compile(text: &str, paths: Option<&str>) -> Option<Self> {
+        compile::compile_rule(text, paths)
+    }
+
+    /// True if this version of the compiler made it.
+    pub fn is_current(&self) -> bool {
+        self.version == CHECK_VERSION
+    }
+
+    /// Returns short strings by which it is found, such as `program:npm` and `path:db`.
+    pub fn index_keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> =
+            self.forbidden.iter().flat_map(|act| act.keys(&self.place)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    /// Returns what in a call breaks the rule.
+    pub fn find_violation(&self, call: &CheckedCall<'_>) -> Option<RuleViolation> {
+        let what = self.forbidden.iter().find_map(|act| act.find_in(call, &self.place))?;
+        Some(RuleViolation { what })
+    }
+
+    /// Describes it in one line: "forbids the program npm (use pnpm)".
+    pub fn describe(&self) -> String {
+        let mut acts: Vec<String> = self.forbidden.iter().map(ToString::to_string).collect();
+        acts.dedup();
+        if acts.len() > MOST_SHOWN {
+            let more = acts.len() + 1 - MOST_SHOWN;
+            acts.truncate(MOST_SHOWN - 1);
+            acts.push(format!("and {more} more"));
+        }
+        let mut line = format!("forbids {}", acts.join(", "));
+        line += &self.place.to_string();
+        match &self.instead {
+            Some(instead) => format!("{line} (use {instead})"),
+            None => line,
+        }
+    }
+
+    /// Returns what is wanted in place of what it forbids: `pnpm`, `make test`.
+    pub fn instead(&self) -> Option<&str> {
+        self.instead.as_deref()
+    }
+}
