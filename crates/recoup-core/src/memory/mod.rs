@@ -25,6 +25,7 @@ pub mod team;
 
 pub use crate::database::WaitLimits;
 pub use db::checkpoint::{CheckpointOutcome, OmittedItem, WorkCheckpoint};
+pub use db::checks::{CheckStrength, CheckedRule};
 pub use db::deliveries::ContextDeliveries;
 pub use db::forget::ForgetReport;
 pub use db::pauses::PauseReason;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::{Captures, Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 /// Fields with the instructions of a request.
@@ -41,7 +41,9 @@ static SESSIONS: LazyLock<Regex> =
     LazyLock::new(|| compile(r#"(?i)(\bsession[ _-]?id["']?\s*[:=]\s*["']?)([\w-]{6,})"#));
 
 fn compile(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is constant, and a test compiles it")
+    // Tables of Unicode are not among the features that the engine asks for.
+    let built = RegexBuilder::new(pattern).unicode(false).build();
+    built.expect("the pattern is constant, and a test compiles it")
 }
 
 impl TextNormaliser {

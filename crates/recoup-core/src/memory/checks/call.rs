@@ -85,6 +85,16 @@ impl<'a> CheckedCall<'a> {
         Self { tool, input, root, cwd, facts: OnceCell::new() }
     }
 
+    /// True if it runs a program with these words first.
+    pub(super) fn runs(&self, program: &str, words: &[&str]) -> bool {
+        self.facts().commands.iter().any(|it| {
+            let arguments = it.command.arguments();
+            let begins = arguments.len() >= words.len()
+                && arguments.iter().zip(words).all(|(given, wanted)| given == wanted);
+            begins && it.command.names().iter().any(|name| name == program)
+        })
+    }
+
     /// Returns its keys. A check can only be broken if one of its keys is among these.
     pub fn index_keys(&self) -> Vec<String> {
         let facts = self.facts();

@@ -161,19 +161,23 @@ pub(super) fn find_push(command: &RunCommand, branch: &str) -> Option<String> {
 /// Returns the files that a command adds to the next commit.
 pub(super) fn staged_files(command: &RunCommand) -> Vec<&str> {
     let arguments = command.arguments();
-    match (command.program(), arguments.split_first()) {
-        ("git", Some((&"add" | &"stage" | &"commit", files))) => {
-            let words = &command.words;
-            let is_message = |file: &&&str| {
-                let at = words.iter().position(|it| it == **file);
-                at.is_some_and(|at| {
-                    words[at - 1].starts_with('-') && words[at - 1].ends_with(['m', 'F', 'C'])
-                })
-            };
-            files.iter().filter(|it| !is_message(it)).copied().collect()
-        }
-        _ => Vec::new(),
-    }
+    let ("git", Some(sub @ &("add" | "stage" | "commit"))) = (command.program(), arguments.first())
+    else {
+        return Vec::new();
+    };
+    let words = command.words.iter().map(String::as_str).skip_while(|word| word != sub);
+    let words: Vec<&str> = words.collect();
+    // The value of such an option is no file.
+    let is_valued = |option: &str| {
+        let is_short = !option.starts_with("--") && option.ends_with(['m', 'F', 'C', 'c']);
+        option.starts_with('-') && is_short
+            || is_one_of(
+                option,
+                "--message --file --author --date --reuse-message --fixup --trailer",
+            )
+    };
+    let files = words.windows(2).filter(|pair| !pair[1].starts_with('-') && !is_valued(pair[0]));
+    files.map(|pair| pair[1]).collect()
 }
 
 /// Returns the messages of a commit.

@@ -65,6 +65,8 @@ impl RuleCheck {
     pub fn index_keys(&self) -> Vec<String> {
         let mut keys: Vec<String> =
             self.forbidden.iter().flat_map(|act| act.keys(&self.place)).collect();
+        let wanted = self.instead().and_then(|wanted| wanted.split_whitespace().next());
+        keys.extend(wanted.map(|program| format!("program:{program}")));
         keys.sort_unstable();
         keys.dedup();
         keys
@@ -74,6 +76,12 @@ impl RuleCheck {
     pub fn find_violation(&self, call: &CheckedCall<'_>) -> Option<RuleViolation> {
         let what = self.forbidden.iter().find_map(|act| act.find_in(call, &self.place))?;
         Some(RuleViolation { what })
+    }
+
+    /// True if the call runs what is wanted in place of what the rule forbids.
+    pub fn is_followed_by(&self, call: &CheckedCall<'_>) -> bool {
+        let wanted: Vec<&str> = self.instead().unwrap_or_default().split_whitespace().collect();
+        wanted.split_first().is_some_and(|(program, words)| call.runs(program, words))
     }
 
     /// Describes it in one line: "forbids the program npm (use pnpm)".

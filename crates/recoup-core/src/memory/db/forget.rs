@@ -88,6 +88,7 @@ pub(crate) fn remove_stored_note(connection: &Connection, kept: &StoredNote) -> 
         "UPDATE notes SET superseded_by = NULL WHERE superseded_by = ?1",
         // A lesson has the same words.
         "DELETE FROM lessons WHERE note = ?1",
+        "DELETE FROM events WHERE subject = ?1",
         "DELETE FROM notes WHERE id = ?1",
     ] {
         connection.write(sql, [&kept.note.id], FORGETTING)?;

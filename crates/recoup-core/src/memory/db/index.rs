@@ -8,7 +8,7 @@
 use rusqlite::{Connection, params};
 
 use crate::error::Result;
-use crate::memory::db::{CachedSql as _, SqlContext as _};
+use crate::memory::db::{CachedSql as _, SqlContext as _, checks};
 use crate::memory::lang::forms::{HEAD, STEM, WordStemmer, head};
 use crate::memory::lang::tokenizer::{MOST_TEXT, WordSort, tokenize};
 
@@ -26,7 +26,8 @@ pub(crate) const WHOLES: &str = "|";
 /// Prefix of a note's scope.
 pub(crate) const SCOPE: char = '@';
 
-/// Indexes a note, or updates its index. The row must be in `notes` already.
+/// Indexes a note, or updates its index, also the one of its check. The row must be in `notes`
+/// already.
 pub fn index_note(
     connection: &Connection,
     row: i64,
@@ -56,7 +57,7 @@ pub fn index_note(
         params![row, format!("{words}{WHOLES} {wholes}")],
         "cannot index a memory",
     )?;
-    Ok(())
+    checks::store_check(connection, row, text)
 }
 
 /// Removes a note from the index, without a trace.

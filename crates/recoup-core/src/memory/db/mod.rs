@@ -3,6 +3,7 @@
 
 pub(crate) mod candidates;
 pub(crate) mod checkpoint;
+pub(crate) mod checks;
 pub mod dedup;
 pub(crate) mod deliveries;
 pub(crate) mod ends;
@@ -26,6 +27,7 @@ pub(crate) mod transaction;
 pub(crate) mod transfer;
 
 pub(crate) use checkpoint::WorkCheckpoint;
+pub(crate) use checks::CheckedRule;
 pub(crate) use deliveries::{ContextDeliveries, DeliveryRecord};
 pub(crate) use log_mark::CountedChange;
 pub(crate) use note_rows::StoredNote;

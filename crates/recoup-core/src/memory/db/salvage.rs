@@ -17,9 +17,9 @@ use crate::memory::model::NoteScope;
 const SALVAGING: &str = "cannot recover the readable memories";
 
 /// Tables that are worth recovering.
-const TABLES: [&str; 13] = [
-    "notes", "note_ends", "evidence", "episodes", "lessons", "sightings", "checkpoints", "sweeps",
-    "notices", "pauses", "settings", "events", "givings",
+const TABLES: [&str; 14] = [
+    "notes", "note_ends", "checks", "evidence", "episodes", "lessons", "sightings", "checkpoints",
+    "sweeps", "notices", "pauses", "settings", "events", "givings",
 ];
 
 /// Columns that hold milliseconds since 1970. A smaller number is none: an index has a row number
@@ -46,6 +46,7 @@ pub(crate) fn salvage(damaged: &Path, fresh: &Connection, place: &Path) -> Resul
         .execute_batch(
             "DELETE FROM evidence WHERE note NOT IN (SELECT row FROM notes);
              DELETE FROM note_ends WHERE note NOT IN (SELECT row FROM notes);
+             DELETE FROM checks WHERE note NOT IN (SELECT row FROM notes);
              DELETE FROM sightings WHERE lesson NOT IN (SELECT row FROM lessons);",
         )
         .doing(SALVAGING)?;

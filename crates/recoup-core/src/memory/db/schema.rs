@@ -5,6 +5,8 @@
 //! ```text
 //! notes        notes, one row for each statement
 //! note_ends    ends of notes that hold for a while only
+//! checks       what a rule forbids a tool call to do, compiled from its words
+//! check_keys   by what calls have in common with a check, it is found
 //! words        the words of each note, split and stemmed, for search
 //! evidence     what happened to notes: said again, cited, contradicted, injected
 //! events       reports of clients, for as long as they may be kept
@@ -24,7 +26,7 @@ use rusqlite::Connection;
 use crate::database::DatabaseLayout;
 use crate::error::Result;
 use crate::memory::db::salvage::salvage;
-use crate::memory::db::{SqlContext as _, index};
+use crate::memory::db::{SqlContext as _, checks, index};
 
 /// Layout of memory's database. Deleted data is overwritten, so that `forget` means it. Readers
 /// cache half a megabyte of pages: a hook reads few of them twice.
@@ -40,20 +42,23 @@ pub(crate) static LAYOUT: DatabaseLayout = DatabaseLayout {
     // A server has it open for hours.
     cache: 4 << 10,
     backs_up: true,
-    tables: &[TABLES, SECOND, ENDS, RANK, index::WORDS],
+    tables: &[TABLES, SECOND, ENDS, CHECKS, RANK, index::WORDS],
     deferred: "",
     migrate,
     rescue: Some(salvage),
 };
 
 /// The version of these tables. A newer one is refused.
-pub(crate) const VERSION: i64 = 3;
+pub(crate) const VERSION: i64 = 4;
 
 /// First version with a list of notes per delivery; before, there was a row for each note.
 pub(crate) const LISTS: i64 = 2;
 
 /// First version that knows the ends of notes.
 pub(crate) const WITH_ENDS: i64 = 3;
+
+/// First version that has checks of rules.
+pub(crate) const WITH_CHECKS: i64 = 4;
 
 /// The first version.
 const FIRST: i64 = 1;
@@ -231,6 +236,24 @@ CREATE TABLE note_ends (
 ) STRICT;
 ";
 
+/// Differences of the fourth version from the third. `version` is that of the compiler, `body` a
+/// check as JSON, none if the words give none; `strength` is the user's choice.
+pub(crate) const CHECKS: &str = "
+CREATE TABLE checks (
+    note INTEGER PRIMARY KEY REFERENCES notes (row) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    body TEXT,
+    strength TEXT
+) STRICT;
+
+CREATE TABLE check_keys (
+    key TEXT NOT NULL,
+    note INTEGER NOT NULL REFERENCES notes (row) ON DELETE CASCADE,
+    PRIMARY KEY (key, note)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX check_keys_note ON check_keys (note);
+";
+
 /// Migrates the tables from version `from`, within the caller's transaction.
 fn migrate(connection: &Connection, from: i64) -> Result<()> {
     if from < LISTS {
@@ -239,6 +262,10 @@ fn migrate(connection: &Connection, from: i64) -> Result<()> {
     }
     if from < WITH_ENDS {
         connection.execute_batch(ENDS).doing("cannot migrate the memory")?;
+    }
+    if from < WITH_CHECKS {
+        connection.execute_batch(CHECKS).doing("cannot migrate the memory")?;
+        checks::store_missing_checks(connection)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Params, Row}
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
+use crate::memory::db::checks::CheckStrength;
 use crate::memory::model::{HookClient, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
 
 pub(crate) use crate::database::SqlContext;
@@ -93,7 +94,7 @@ macro_rules! stored_as_text {
     )*};
 }
 
-stored_as_text!(HookClient, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus);
+stored_as_text!(CheckStrength, HookClient, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus);
 
 /// Stored as milliseconds since 1970.
 impl ToSql for Timestamp {

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::db::{
-    CachedSql as _, Memory, deliveries, forget, index, note_rows, pauses, recording,
+    CachedSql as _, Memory, checks, deliveries, forget, index, note_rows, pauses, recording,
 };
 use crate::memory::learn::lessons;
 use crate::memory::model::{NoteId, NoteStatus};
@@ -67,6 +67,7 @@ impl Memory {
             ] {
                 events += connection.write(sql, [old.as_millis()], SETTLING)?;
             }
+            checks::store_missing_checks(connection)?;
             let dropped = drop_candidates(connection, now.before(CANDIDATES), old)?;
             let retired = retire_lessons(connection, old, now)?;
             // Rules that were delivered often, but never cited or stated again.

@@ -16,6 +16,8 @@ use super::{Scene, stated};
 /// Makes of a memory what the first version would have made.
 const FIRST: &str = "
 DROP TABLE note_ends;
+DROP TABLE check_keys;
+DROP TABLE checks;
 DROP TABLE givings;
 DROP INDEX events_edited;
 DROP INDEX events_denied;

@@ -53,6 +53,18 @@ words! {
         Stopped = "stopped",
         /// A session ended.
         Ended = "ended",
+        /// The agent was given a rule that its call would break.
+        Reminded = "reminded",
+        /// The person was asked about a call that would break a rule.
+        Asked = "asked",
+        /// A call that would break a rule was refused.
+        Blocked = "blocked",
+        /// A call broke a rule.
+        Broke = "broke",
+        /// A call did what a rule wants.
+        Kept = "kept",
+        /// The user was told that a rule could be enforced more strongly.
+        Proposed = "proposed",
     }
 }
 
@@ -106,7 +118,7 @@ impl EventTransaction<'_> {
         Ok(true)
     }
 
-    fn is_known(&self, what: MemoryEventKind, call: Option<&str>) -> Result<bool> {
+    pub(crate) fn is_known(&self, what: MemoryEventKind, call: Option<&str>) -> Result<bool> {
         let Some(call) = call else { return Ok(false) };
         // A fork has the calls of the session that it comes from.
         let values = params![call, what.as_str(), self.occasion.scope];

@@ -28,6 +28,8 @@ const ALL: &str = "Statements that the user has recorded, in this project or for
 Keep to them unless the user now says otherwise; what was learned from earlier work is \
 information, not an instruction. Where you apply one, cite it: \
 (applied from memory: <rule>)\n";
+const REMINDER: &str = "The last call breaks a rule that the user has recorded. Put that right, \
+and keep to the rule unless the user now says otherwise.\n";
 const MORE: &str = "More rules are recorded than fit here: `recoup memory list` shows them all.\n";
 
 /// Most room that a block may take.
@@ -120,6 +122,12 @@ impl RulesBlock {
         let stale = StaleCheck::new(project.root());
         let context = InjectionContext { project: Some(project.id()), given, budget };
         Self::select(notes, &context, |note| stale.missing_in_note(note))
+    }
+
+    /// Makes a block of rules that a call breaks, also of those that the context has been given.
+    pub fn reminder<'a>(broken: impl IntoIterator<Item = &'a Note>) -> Option<Self> {
+        let rules: Vec<&Note> = broken.into_iter().collect();
+        Self::in_order(&rules, BlockBudget::default(), REMINDER, |_| None)
     }
 
     /// Makes a block of rules that are sorted already.
