@@ -12,6 +12,10 @@ interface Reply {
 	context?: string;
 	/** For the person. */
 	notice?: string;
+	/** What becomes of the call that is about to start: nothing, unless a rule says so. */
+	decision?: "ask" | "deny";
+	/** Why, for the person and the agent. */
+	reason?: string;
 }
 
 /** Where recoup is. `recoup init` writes the path of the program that it installed. */
@@ -38,6 +42,14 @@ export default function recoup(pi: ExtensionAPI): void {
 		const { context } = await told({ type: event.type, prompt }, ctx);
 		if (!context) return;
 		return { message: { customType: "recoup", content: context, display: false } };
+	});
+
+	pi.on("tool_call", async (event, ctx) => {
+		const { type, toolName, toolCallId, input } = event;
+		const { decision, reason } = await told({ type, toolName, toolCallId, input }, ctx);
+		if (!decision || !reason) return;
+		if (decision === "ask" && (!ctx.hasUI || (await ctx.ui.confirm("recoup", reason)))) return;
+		return { block: true, reason };
 	});
 
 	pi.on("tool_result", async (event, ctx) => {
@@ -115,8 +127,10 @@ function parsed(output: string): Reply {
 	if (!output.trim()) return {};
 	const reply: unknown = JSON.parse(output);
 	if (typeof reply !== "object" || reply === null) return {};
-	const { context, notice } = reply as Record<string, unknown>;
+	const { context, notice, decision, reason } = reply as Record<string, unknown>;
 	return {
+		decision: decision === "ask" || decision === "deny" ? decision : undefined,
+		reason: typeof reason === "string" ? reason : undefined,
 		context: typeof context === "string" ? context : undefined,
 		notice: typeof notice === "string" ? notice : undefined,
 	};

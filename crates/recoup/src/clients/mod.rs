@@ -26,8 +26,8 @@ pub(crate) use settings_file::{
     CODEX_SERVERS, HookLayout, InstalledContent, SettingsFile, SettingsSyntax,
 };
 pub(crate) use spec::{
-    AnswerLayout, AnswerSpec, ClientSpec, ClientVersion, FileRole, HookSpec, InstallLevel,
-    JsonDialect, ServerEntryShape,
+    AnswerLayout, AnswerSpec, ClientSpec, ClientVersion, DecisionSupport, FileRole, HookSpec,
+    InstallLevel, JsonDialect, ServerEntryShape,
 };
 pub(crate) use toml_json::{toml_item_to_json, toml_to_json};
 

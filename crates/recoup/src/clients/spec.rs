@@ -183,6 +183,18 @@ pub(crate) struct AnswerSpec {
     pub(crate) layout: AnswerLayout,
     /// Events at which text reaches the agent, and does nothing else.
     pub(crate) context_events: &'static [&'static str],
+    pub(crate) decisions: DecisionSupport,
+}
+
+/// Decisions about a call that a client takes from a hook before the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DecisionSupport {
+    /// None: a rule can only be a reminder.
+    Unsupported,
+    /// A refusal, whose reason the agent gets.
+    Refusal,
+    /// A refusal, or a question to the person.
+    RefusalOrQuestion,
 }
 
 /// Layout of an answer.

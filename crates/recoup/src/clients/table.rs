@@ -2,9 +2,9 @@
 
 use super::AgentClient;
 use super::spec::{
-    AnswerLayout, AnswerSpec, ClientSpec, ClientVersion, EventSpec, FileContent, FileDir, FileSpec,
-    HookCommandForm, HookSpec, JsonDialect, OffSwitch, PROJECT_ROOT, ServerEntryShape, TestedWith,
-    UserDir,
+    AnswerLayout, AnswerSpec, ClientSpec, ClientVersion, DecisionSupport, EventSpec, FileContent,
+    FileDir, FileSpec, HookCommandForm, HookSpec, JsonDialect, OffSwitch, PROJECT_ROOT,
+    ServerEntryShape, TestedWith, UserDir,
 };
 use FileContent::{Extension, Hooks, Servers, TomlHooks, TomlServers};
 use JsonDialect::{Comments, Strict};
@@ -114,6 +114,7 @@ const CLAUDE_CODE: ClientSpec = ClientSpec {
                 "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse",
                 "PostToolUseFailure", "PostToolBatch", "SubagentStart",
             ],
+            decisions: DecisionSupport::RefusalOrQuestion,
         },
         file_version: None,
         recorded: recorded! {
@@ -180,6 +181,7 @@ const CODEX: ClientSpec = ClientSpec {
             context_events: &[
                 "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart",
             ],
+            decisions: DecisionSupport::Refusal,
         },
         file_version: None,
         recorded: recorded! {
@@ -221,6 +223,7 @@ const PI: ClientSpec = ClientSpec {
         answer: AnswerSpec {
             layout: AnswerLayout::Extension,
             context_events: &["before_agent_start", "tool_result"],
+            decisions: DecisionSupport::RefusalOrQuestion,
         },
         file_version: None,
         // As our extension sends them.
@@ -255,6 +258,7 @@ const SHELL_HOOKS: HookSpec = HookSpec {
     answer: AnswerSpec {
         layout: AnswerLayout::Nested,
         context_events: &["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"],
+        decisions: DecisionSupport::Unsupported,
     },
     file_version: None,
     recorded: &[],
@@ -429,7 +433,11 @@ const KIMI_CODE: ClientSpec = ClientSpec {
             PostToolUseFailure = "PostToolUseFailure-Bash-failing-command",
             Stop = "Stop",
         },
-        answer: AnswerSpec { layout: AnswerLayout::Text, context_events: &["UserPromptSubmit"] },
+        answer: AnswerSpec {
+            layout: AnswerLayout::Text,
+            context_events: &["UserPromptSubmit"],
+            decisions: DecisionSupport::Unsupported,
+        },
         ..SHELL_HOOKS
     }),
     tested: TestedWith::Recorded("2.1.0"),
@@ -479,6 +487,7 @@ const GEMINI: ClientSpec = ClientSpec {
         answer: AnswerSpec {
             layout: AnswerLayout::Nested,
             context_events: &["SessionStart", "BeforeAgent", "AfterTool"],
+            decisions: DecisionSupport::Unsupported,
         },
         ..SHELL_HOOKS
     }),

@@ -123,6 +123,10 @@ pub(super) const OPENAI_BASE_URL: EnvVar =
     var("OPENAI_BASE_URL", "the URL of the provider openai, for agents");
 const HTTPS_PROXY: EnvVar = var("HTTPS_PROXY", "the proxy for requests to models");
 const NO_PROXY: EnvVar = var("NO_PROXY", "hosts that are reached without the proxy");
+pub(super) const RULES_ENFORCE: EnvVar =
+    var("RECOUP_RULES_ENFORCE", "effect of rules with a check: off, remind, ask or block");
+pub(super) const RULES_ENFORCE_HEADLESS: EnvVar =
+    var("RECOUP_RULES_ENFORCE_HEADLESS", "true: ask also holds where no person is present");
 pub(super) const RULES_SYNC: EnvVar =
     var("RECOUP_RULES_SYNC", "true: rules are written into Claude Code's own memory");
 pub(super) const SKILLS_ENABLED: EnvVar =
@@ -150,15 +154,16 @@ const WORKING_ON: EnvVar =
     var("RECOUP_WORKING_ON", "entries that the parent processes are computing");
 
 /// All documented variables.
-pub const VARIABLES: [EnvVar; 51] = [
+pub const VARIABLES: [EnvVar; 53] = [
     RECOUP_HOME, STORE, SCOPE, ENABLED, MAX_SIZE_MB, MAX_ENTRIES, TTL, FRESHNESS, MAX_SOURCE_FILES,
     MAX_SOURCE_MB, NOTES, NEAR_STORE, NEAR_TTL, EARLY_EXIT_DIR, LEDGER_ENABLED, LOG_HITS,
     MCP_TOKEN, GATEWAY_TOKEN, JUDGE_ENABLED, JUDGE_PROVIDER, JUDGE_MODEL, JUDGE_URL, JUDGE_KEY_ENV,
     JUDGE_DAILY_TOKENS, JUDGE_DEADLINE, ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY,
     ANTHROPIC_BASE_URL, OPENAI_BASE_URL, HTTPS_PROXY, NO_PROXY, CAPTURE_HEADLESS, RECORD_ALLOW,
-    RECORD_DENY, RULES_SYNC, SKILLS_ENABLED, SKILLS_PLACE, PEERS_KEEP, LOA_ENABLED,
-    LOA_MAX_SIZE_MB, LOA_TTL_DAYS, CLAUDE_CONFIG_DIR, CODEX_HOME, PI_CODING_AGENT_DIR,
-    KIMI_CODE_HOME, COPILOT_HOME, GEMINI_CLI_HOME, XDG_CONFIG_HOME, HOME, NO_COLOR,
+    RECORD_DENY, RULES_ENFORCE, RULES_ENFORCE_HEADLESS, RULES_SYNC, SKILLS_ENABLED, SKILLS_PLACE,
+    PEERS_KEEP, LOA_ENABLED, LOA_MAX_SIZE_MB, LOA_TTL_DAYS, CLAUDE_CONFIG_DIR, CODEX_HOME,
+    PI_CODING_AGENT_DIR, KIMI_CODE_HOME, COPILOT_HOME, GEMINI_CLI_HOME, XDG_CONFIG_HOME, HOME,
+    NO_COLOR,
 ];
 
 /// The variable as a path; none if empty.

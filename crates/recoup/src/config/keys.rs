@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use recoup_core::cache::{FreshnessCheck, Ttl};
+use recoup_core::memory::CheckStrength;
 use recoup_core::store::StoreUrl;
 use serde_json::Value;
 
@@ -81,12 +82,12 @@ impl<T> AnyKey for ConfigKey<T> {
 }
 
 /// All keys, in the order of display.
-pub(crate) static KEYS: [&dyn AnyKey; 29] = [
+pub(crate) static KEYS: [&dyn AnyKey; 31] = [
     &STORE, &SCOPE, &ENABLED, &MAX_SIZE_MB, &MAX_ENTRIES, &TTL, &FRESHNESS, &MAX_SOURCE_FILES,
     &MAX_SOURCE_MB, &NOTES, &NEAR_STORE, &NEAR_TTL, &EARLY_EXIT_DIR, &LEDGER_ENABLED, &LOG_HITS,
     &JUDGE_ENABLED, &JUDGE_PROVIDER, &JUDGE_MODEL, &JUDGE_URL, &JUDGE_KEY_ENV, &JUDGE_DAILY_TOKENS,
-    &JUDGE_DEADLINE, &CAPTURE_HEADLESS, &RECORD_ALLOW, &RECORD_DENY, &RULES_SYNC, &SKILLS_ENABLED,
-    &SKILLS_PLACE, &PEERS_KEEP,
+    &JUDGE_DEADLINE, &CAPTURE_HEADLESS, &RECORD_ALLOW, &RECORD_DENY, &RULES_ENFORCE,
+    &RULES_ENFORCE_HEADLESS, &RULES_SYNC, &SKILLS_ENABLED, &SKILLS_PLACE, &PEERS_KEEP,
 ];
 
 /// The key of that name.
@@ -426,6 +427,38 @@ pub(super) static JUDGE_DEADLINE: ConfigKey<Duration> = ConfigKey {
     },
     read: value::deadline,
     show: |time| value::shown_deadline(*time).into(),
+};
+
+// Only the user decides what a rule may stop.
+pub(super) static RULES_ENFORCE: ConfigKey<CheckStrength> = ConfigKey {
+    info: KeyInfo {
+        name: "rules.enforce",
+        expected: "off, remind, ask or block",
+        default: Some("remind"),
+        meaning: "effect of a rule on a call that would break it, if its words give a check: \
+                  remind: the agent is given the rule; ask: the client asks you; block: the call \
+                  is refused; `recoup memory enforce` sets it for one rule",
+        variable: env::RULES_ENFORCE,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::check_strength,
+    show: |strength| strength.as_str().into(),
+};
+
+pub(super) static RULES_ENFORCE_HEADLESS: ConfigKey<bool> = ConfigKey {
+    info: KeyInfo {
+        name: "rules.enforce_headless",
+        expected: "true or false",
+        default: Some("false"),
+        meaning: "true: ask also holds for sub-agents and where no person is present: most clients \
+                  then refuse the call; otherwise it is a reminder there",
+        variable: env::RULES_ENFORCE_HEADLESS,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::boolean,
+    show: |wanted| (*wanted).into(),
 };
 
 // Only the user decides where private statements go: a repository may only switch the mirror off.

@@ -33,7 +33,7 @@ use recoup_core::base::clock::SystemClock;
 use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
 use recoup_core::cache::{CacheLimits, CacheOptions, FreshnessCheck, SourceLimits, Ttl};
 use recoup_core::key::Scope;
-use recoup_core::memory::{Memory, WaitLimits};
+use recoup_core::memory::{CheckStrength, Memory, WaitLimits};
 use recoup_core::store::StoreUrl;
 use recoup_core::{Error, Result};
 
@@ -117,6 +117,8 @@ pub struct ResolvedSettings {
     pub judge: JudgeSettings,
     /// True if statements in a headless run count as a person's.
     pub keeps_headless: bool,
+    /// Effect of rules that have a check.
+    pub(crate) enforcement: EnforcementSettings,
     /// Rules and skills to mirror for Claude Code.
     pub mirror: MirrorSettings,
     /// Other memory programs that stay.
@@ -185,6 +187,21 @@ pub struct CacheSettings {
     pub max_source_size: MegabyteSize,
     /// The file that `cache set --synthesize` appends to.
     pub notes: Option<PathBuf>,
+}
+
+/// Effect of rules on calls that would break them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EnforcementSettings {
+    /// Strength of rules for which the user has chosen none.
+    pub(crate) strength: CheckStrength,
+    /// True if the client also asks about calls of sub-agents and where no person is present.
+    pub(crate) asks_headless: bool,
+}
+
+impl Default for EnforcementSettings {
+    fn default() -> Self {
+        Self { strength: CheckStrength::Remind, asks_headless: false }
+    }
 }
 
 impl ResolvedSettings {
@@ -273,6 +290,7 @@ impl GatheredConfig {
         let (ledger, hits) = (self.resolve(&keys::LEDGER_ENABLED), self.resolve(&keys::LOG_HITS));
         let judge = self.resolve_judge();
         let keeps_headless = self.resolve(&keys::CAPTURE_HEADLESS);
+        let enforcement = self.resolve_enforcement();
         let mirror = self.resolve_mirror();
         let kept_peers = self.resolve(&keys::PEERS_KEEP);
         let recording = self.resolve_recording();
@@ -292,6 +310,7 @@ impl GatheredConfig {
             usage_log: UsageLogSettings { ledger: ledger?, hits: hits? },
             judge: judge?,
             keeps_headless: keeps_headless?,
+            enforcement: enforcement?,
             mirror: mirror?,
             kept_peers: kept_peers?,
             recording: recording?,
@@ -329,6 +348,12 @@ impl GatheredConfig {
     pub(crate) fn notices(&self) -> Vec<String> {
         let registry = ProjectRegistry::below(&self.places.home);
         registry.apart_advice(&self.project).into_iter().chain(self.untrusted_warning()).collect()
+    }
+
+    fn resolve_enforcement(&mut self) -> Option<EnforcementSettings> {
+        let strength = self.resolve(&keys::RULES_ENFORCE);
+        let headless = self.resolve(&keys::RULES_ENFORCE_HEADLESS);
+        Some(EnforcementSettings { strength: strength?, asks_headless: headless? })
     }
 
     fn resolve_mirror(&mut self) -> Option<MirrorSettings> {

@@ -9,6 +9,7 @@ use recoup_core::base::project::Project;
 use recoup_core::base::text::shorten_text;
 use recoup_core::cache::{FreshnessCheck, Ttl};
 use recoup_core::key::Scope;
+use recoup_core::memory::CheckStrength;
 use recoup_core::store::{StoreUrl, without_credentials};
 use recoup_core::{Error, Result, secrets};
 use serde_json::{Number, Value};
@@ -289,6 +290,17 @@ pub(super) fn skills_place(
 ) -> Result<SkillsPlace, ConfigProblem> {
     match raw {
         RawSetting::Text(text) | RawSetting::Word(text) => SkillsPlace::parse(text),
+        _ => None,
+    }
+    .ok_or_else(|| context.refused(raw))
+}
+
+pub(super) fn check_strength(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<CheckStrength, ConfigProblem> {
+    match raw {
+        RawSetting::Text(text) | RawSetting::Word(text) => CheckStrength::parse(text).ok(),
         _ => None,
     }
     .ok_or_else(|| context.refused(raw))

@@ -74,6 +74,7 @@ impl ClaudePayload<'_> {
             format: WireFormat::Native,
             person: None,
             heard: true,
+            tool_input: self.tool_input.map(|input| input.get().into()),
             what,
         }
     }

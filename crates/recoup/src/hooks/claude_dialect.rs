@@ -246,6 +246,7 @@ impl HookDialect {
             format: WireFormat::Native,
             person: None,
             heard: true,
+            tool_input: payload.tool_input.map(|input| input.get().into()),
             what,
         })
     }

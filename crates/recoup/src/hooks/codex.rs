@@ -99,6 +99,7 @@ pub(super) fn parse_notification(notice: CodexNotification) -> Option<HookEvent>
         person: notice.client.as_deref().map(|client| client != "codex_exec"),
         // Nobody reads our output.
         heard: false,
+        tool_input: None,
         what: HookEventKind::Stopped(AnswerEnd {
             answer: notice.last_assistant_message.0,
             prompts,

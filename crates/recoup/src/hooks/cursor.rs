@@ -18,12 +18,13 @@ use serde_json::value::RawValue;
 
 use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
 use super::wire::{self, LenientField, typed_text};
-use crate::clients::{AnswerLayout, AnswerSpec};
+use crate::clients::{AnswerLayout, AnswerSpec, DecisionSupport};
 
 /// Answers that Cursor reads.
 pub(super) static ANSWER: AnswerSpec = AnswerSpec {
     layout: AnswerLayout::Cursor,
     context_events: &["sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"],
+    decisions: DecisionSupport::RefusalOrQuestion,
 };
 
 /// Payload on a hook's stdin. The event decides which fields are present.
@@ -70,6 +71,7 @@ pub(super) fn parse_event(payload: &CursorPayload<'_>) -> Option<HookEvent> {
             turn: payload.generation_id.clone(),
         }),
         // Context can't reach the agent before a call, only with the result.
+        "preToolUse" => HookEventKind::Calling(payload.call()?),
         "postToolUse" => called(payload)?,
         "postToolUseFailure" => failed(payload)?,
         // No event follows a compaction.
@@ -98,6 +100,7 @@ pub(super) fn parse_event(payload: &CursorPayload<'_>) -> Option<HookEvent> {
         format: WireFormat::Cursor,
         person: payload.is_background_agent.map(|is_alone| !is_alone),
         heard: true,
+        tool_input: payload.tool_input.map(|input| input.get().into()),
         what,
     })
 }

@@ -34,6 +34,8 @@ pub(crate) struct HookEvent {
     pub(crate) person: Option<bool>,
     /// True if the client reads our answer.
     pub(crate) heard: bool,
+    /// Input of the call that the event is about, as the client encodes it.
+    pub(crate) tool_input: Option<Box<str>>,
     /// Kind of the event, with its data.
     pub(crate) what: HookEventKind,
 }

@@ -74,6 +74,7 @@ struct StructuredContent {
 pub(super) fn parse_event(payload: &PiPayload<'_>) -> Option<HookEvent> {
     let inner: PiEvent<'_> = serde_json::from_str(payload.event?.get()).ok()?;
     let name = inner.kind.clone()?;
+    let tool_input = inner.input.map(|input| input.get().into());
     let what = event_kind(&name, inner)?;
     let file = payload.file.clone().filter(|file| file.is_absolute());
     Some(HookEvent {
@@ -87,6 +88,7 @@ pub(super) fn parse_event(payload: &PiPayload<'_>) -> Option<HookEvent> {
         format: WireFormat::Native,
         person: *payload.ui,
         heard: true,
+        tool_input,
         what,
     })
 }
@@ -106,6 +108,11 @@ fn event_kind(name: &str, inner: PiEvent<'_>) -> Option<HookEventKind> {
             })
         }
         "before_agent_start" => HookEventKind::Starting(inner.prompt.0.unwrap_or_default()),
+        "tool_call" => {
+            let (tool, input) = (inner.tool_name.as_deref()?, inner.input?);
+            let id = inner.tool_call_id.as_deref();
+            HookEventKind::Calling(wire::tool_call(id, tool, input, tool_action))
+        }
         "tool_result" => {
             let (tool, input) = (inner.tool_name.as_deref()?, inner.input?);
             let call = wire::tool_call(inner.tool_call_id.as_deref(), tool, input, tool_action);

@@ -1,11 +1,12 @@
 //! The reply to an event: context for the agent, a notice for the person. Rendered in each client's
 //! own format, within the size that it accepts.
 //!
-//! Nothing here ever allows, denies or stops anything: `permission` in Cursor, for example, would
-//! approve a call in the user's place.
+//! Nothing here ever allows a call: that would approve it in the user's place. A call is refused, or
+//! the person is asked, only for a rule of the user's.
 
 use recoup_core::base::text::shorten_text;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::clients::{AnswerLayout, AnswerSpec};
 
@@ -27,6 +28,17 @@ pub(crate) struct HookReply {
     pub(crate) context: Option<String>,
     /// For the person: one line.
     pub(crate) notice: Option<String>,
+    /// What is to happen to the call that is about to start.
+    pub(crate) decision: Option<CallDecision>,
+}
+
+/// Decision about a call that would break a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CallDecision {
+    /// The person decides, for this reason.
+    Ask(String),
+    /// The call is refused; the agent gets this reason.
+    Refuse(String),
 }
 
 impl HookReply {
@@ -50,7 +62,7 @@ impl HookReply {
 
     /// True if there is nothing to say.
     pub(crate) fn is_empty(&self) -> bool {
-        self.context.is_none() && self.notice.is_none()
+        self.context.is_none() && self.notice.is_none() && self.decision.is_none()
     }
 }
 
@@ -71,6 +83,9 @@ pub(super) fn render(
     reply: &HookReply,
     mut lost: impl FnMut(&str),
 ) -> Option<String> {
+    if let Some(decision) = &reply.decision {
+        return Some(write_decision(answer.layout, event, decision));
+    }
     let form = AnswerForm { layout: answer.layout, event };
     let mut context = reply.context.as_deref().filter(|_| answer.takes_context_at(event));
     if context.is_some_and(|text| form.excess_units(&form.write(Some(text), None)) > 0) {
@@ -83,6 +98,27 @@ pub(super) fn render(
         lost("the notice for the user is too long, and was dropped");
     }
     told.or_else(|| Some(form.write(Some(context?), None)))
+}
+
+/// Writes a decision; its reason says everything that there is to say.
+fn write_decision(layout: AnswerLayout, event: &str, decision: &CallDecision) -> String {
+    let (word, reason) = match decision {
+        CallDecision::Ask(reason) => ("ask", reason),
+        CallDecision::Refuse(reason) => ("deny", reason),
+    };
+    match layout {
+        AnswerLayout::Cursor => to_json(&json!({
+            "permission": word, "user_message": reason, "agent_message": reason,
+        })),
+        AnswerLayout::Extension => to_json(&json!({ "decision": word, "reason": reason })),
+        AnswerLayout::Nested | AnswerLayout::Flat | AnswerLayout::Text => to_json(&json!({
+            "hookSpecificOutput": {
+                "hookEventName": event,
+                "permissionDecision": word,
+                "permissionDecisionReason": reason,
+            },
+        })),
+    }
 }
 
 /// Form of the answer to one event.
@@ -100,19 +136,19 @@ impl AnswerForm<'_> {
                     hook_event_name: self.event,
                     additional_context: text,
                 };
-                json(&NestedOutput {
+                to_json(&NestedOutput {
                     hook_specific_output: context.map(specific),
                     system_message: notice,
                 })
             }
-            AnswerLayout::Flat => json(&FlatOutput { additional_context: context }),
+            AnswerLayout::Flat => to_json(&FlatOutput { additional_context: context }),
             AnswerLayout::Text => context.unwrap_or_default().to_owned(),
-            AnswerLayout::Cursor => json(&CursorOutput {
+            AnswerLayout::Cursor => to_json(&CursorOutput {
                 goes_on: (self.event == "beforeSubmitPrompt").then_some(true),
                 additional_context: context,
                 user_message: notice,
             }),
-            AnswerLayout::Extension => json(&ExtensionOutput { context, notice }),
+            AnswerLayout::Extension => to_json(&ExtensionOutput { context, notice }),
         }
     }
 
@@ -180,7 +216,7 @@ struct ExtensionOutput<'a> {
     notice: Option<&'a str>,
 }
 
-fn json(output: &impl Serialize) -> String {
+fn to_json(output: &impl Serialize) -> String {
     serde_json::to_string(output).expect("strings always serialize")
 }
 
@@ -197,7 +233,7 @@ mod tests {
 
     fn rendered(context: usize, notice: &str) -> (Option<String>, Vec<String>) {
         let context = (context > 0).then(|| "x".repeat(context));
-        let reply = HookReply { context, notice: Some(notice.to_owned()) };
+        let reply = HookReply { context, notice: Some(notice.to_owned()), decision: None };
         let mut lost = Vec::new();
         let answer = &hooks_of(HookClient::ClaudeCode).answer;
         let told = render(answer, "SessionStart", &reply, |what| lost.push(what.to_owned()));

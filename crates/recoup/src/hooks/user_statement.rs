@@ -8,6 +8,10 @@ use recoup_core::memory::{
 };
 
 use super::wire;
+
+/// Reason for a stronger check.
+const REPEATED: &str = "you had to repeat a rule";
+
 /// Digest of a prompt without its private parts; the same whether a hook or the transcript reports
 /// it.
 pub(super) fn prompt_digest(prompt: &str) -> String {
@@ -26,14 +30,18 @@ pub(super) fn record_prompt(
     if !transaction.record_event(MemoryEventKind::Prompted, of)? {
         return Ok(None);
     }
-    if let Some(text) = re_ask {
-        transaction.record_reask(text)?;
+    if let Some(text) = re_ask
+        && let Some(rule) = transaction.record_reask(text)?
+    {
+        transaction.propose_enforcement(&rule.id, REPEATED)?;
     }
     let mut all = Vec::new();
     for statement in said {
         let Some(recorded) = transaction.try_record(statement)? else { continue };
-        if let RecordOutcome::Confirmed { note, .. } = &recorded {
-            transaction.record_repetition(note)?;
+        if let RecordOutcome::Confirmed { note, .. } = &recorded
+            && transaction.record_repetition(note)?
+        {
+            transaction.propose_enforcement(&note.id, REPEATED)?;
         }
         // Said in this context, so it need not be delivered to it.
         transaction.mark_delivered([&recorded.note().id])?;

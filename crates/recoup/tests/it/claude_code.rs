@@ -7,6 +7,7 @@
 mod client;
 mod contract;
 mod conversation;
+mod enforced;
 mod gateway;
 mod hooks;
 mod installed;

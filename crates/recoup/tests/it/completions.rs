@@ -55,7 +55,10 @@ fn completions_know_the_values_of_flags() {
     assert_eq!(bash_offers(&home, &["memory", "list", "--status", "=", "act"]), ["active"]);
     let kinds = bash_offers(&home, &["memory", "add", "use tabs", "--kind", "p"]);
     assert_eq!(kinds, ["preference", "project-knowledge"]);
-    assert_eq!(bash_offers(&home, &["init", "--client", "c"]), ["claude-code", "codex", "cursor"]);
+    assert_eq!(
+        bash_offers(&home, &["init", "--client", "c"]),
+        ["claude-code", "codex", "copilot", "cursor"]
+    );
     assert_eq!(bash_offers(&home, &["uninstall", "--client", "ze"]), ["zed"]);
     assert_eq!(bash_offers(&home, &["condense", "--strategy", "s"]), STRATEGIES);
     assert_eq!(bash_offers(&home, &["cache", "set", "--condense", "s"]), STRATEGIES);

@@ -40,6 +40,8 @@ fn show_without_any_configuration() {
     capture.headless        false
     record.allow            none
     record.deny             none
+    rules.enforce           remind
+    rules.enforce_headless  false
     rules.sync              false
     skills.enabled          false
     skills.place            project
@@ -89,6 +91,8 @@ fn show_says_where_everything_comes_from() {
     capture.headless  false  built-in
     record.allow  none  built-in
     record.deny  none  built-in
+    rules.enforce  remind  built-in
+    rules.enforce_headless  false  built-in
     rules.sync  false  built-in
     skills.enabled  false  built-in
     skills.place  project  built-in

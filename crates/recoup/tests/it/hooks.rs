@@ -6,6 +6,7 @@ mod conversation;
 mod crowd;
 mod cursor;
 mod dialects;
+mod enforced;
 mod hostile;
 mod invocations;
 mod job_queue;

@@ -3,6 +3,7 @@
 //! A hook must never be in the way: what can't be read counts as absent, and what can't be written
 //! is dropped. Both are logged.
 
+mod checks;
 mod prompt;
 mod session;
 mod tool;
@@ -27,6 +28,7 @@ use super::outcome::ProjectPaths;
 use super::reply::{HookReply, shows_notice};
 use super::worker;
 use super::{HookServices, claude_code, pi};
+use crate::config::EnforcementSettings;
 use crate::jobs::{JobOrigin, JobQueue, SweepReason, WorkerJob, WorkerJobKind};
 
 /// Time to wait for a write of the user's statements.
@@ -320,6 +322,11 @@ impl<'a> HookContext<'a> {
         {
             self.log_error("the worker was not started", &error);
         }
+    }
+
+    /// Effect of rules with checks, by the settings; the default if these can't be read.
+    fn enforcement(&self) -> EnforcementSettings {
+        self.services.settings().map_or_else(EnforcementSettings::default, |it| it.enforcement)
     }
 
     /// True if a person is present, whether or not this event is shown to them. May read a file, so

@@ -15,7 +15,7 @@ use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock, ScoredNote, S
 use recoup_core::memory::shell::CommandKind;
 use recoup_core::memory::{ContextDeliveries, EventDetails, MemoryEventKind};
 
-use super::{HookContext, prompt};
+use super::{HookContext, checks, prompt};
 use crate::hooks::notice;
 use crate::hooks::outcome::{call_files, record_edits, record_outcome};
 use crate::hooks::reply::HookReply;
@@ -30,8 +30,14 @@ const LESSON_SCORE: f64 = 0.9;
 /// A call is about to start: delivers the rules that concern it.
 pub(super) fn before_call(context: &HookContext<'_>, call: &ToolCall) -> HookReply {
     let mut reply = HookReply::default();
-    let touched = touched_files(context, call);
-    deliver_related(context, &find_notes_for_call(context, call, &touched), &touched, &mut reply);
+    let reminded = checks::enforce_rules(context, call, &mut reply);
+    // A decision is all that the client takes, so nothing else counts as delivered.
+    if reply.decision.is_none() && context.event.takes_context() {
+        let touched = touched_files(context, call);
+        let mut found = find_notes_for_call(context, call, &touched);
+        found.retain(|it| !reminded.contains(&it.note.id));
+        deliver_related(context, &found, &touched, &mut reply);
+    }
     reply
 }
 
@@ -114,8 +120,10 @@ pub(super) fn after_call(
     outcome: &CallOutcome,
 ) -> HookReply {
     let mut reply = HookReply::default();
+    let compared = checks::rules_after_call(context, call, outcome);
     let learned = context
         .record_turn(|transaction| {
+            compared.record(transaction, call)?;
             record_outcome(transaction, call, outcome, context.project_paths())
         })
         .into_done()
@@ -123,6 +131,7 @@ pub(super) fn after_call(
     if let Some(line) = learned.as_ref().and_then(notice::learned) {
         reply.add_notice(&line);
     }
+    compared.remind_after_call(context, call, &mut reply);
     let mut found = find_lesson(context, call, detect_failure(call, outcome).map(|it| it.error));
     let touched = touched_files(context, call);
     if context.is_told_after_calls() {
@@ -173,8 +182,12 @@ pub(super) fn after_call_of_unknown_outcome(
     output: &str,
 ) -> HookReply {
     let mut reply = HookReply::default();
-    if call.edits() {
-        context.record_turn(|transaction| record_edits(transaction, call, context.project_paths()));
+    let compared = checks::compare_rules(context, call);
+    if call.edits() || !compared.is_empty() {
+        context.record_turn(|transaction| {
+            compared.record(transaction, call)?;
+            record_edits(transaction, call, context.project_paths())
+        });
     }
     let output = call.command().map(|command| command.hide_values_in(output));
     let error = output.and_then(|output| error_line(&output));

@@ -59,7 +59,7 @@ fn a_branch_is_given_what_the_session_that_it_comes_from_does_not_have() {
     let branch = Talk::new(&home, "branch");
     branch.tell_with("SessionStart-fork", transcript.clone()).has_rules(&["never push to main"]);
     branch.tell_with("SessionStart-resume", transcript).is_silent();
-    branch.calls("git push origin main").is_silent();
+    branch.calls("git push -u origin topic").is_silent();
     // Of a session that we never saw nothing is known.
     let other = copy.to_string().replace("parent", "stranger");
     let transcript = json!({"transcript_path": home.write("other.jsonl", other)});
@@ -97,7 +97,7 @@ fn a_sub_agent_is_given_the_rules_in_a_context_of_its_own() {
     let talk = Talk::new(&home, "one");
     talk.tell("SessionStart-startup").has_rules(&["never push to main"]);
     talk.tell("SubagentStart").has_rules(&["never push to main"]);
-    let inside = json!({"tool_input": {"command": "git push origin main"}});
+    let inside = json!({"tool_input": {"command": "git push -u origin topic"}});
     talk.tell_with("PreToolUse-Bash-in-subagent", inside.clone()).is_silent();
     talk.tell_with("SubagentStart", json!({"agent_id": "another"}))
         .has_rules(&["never push to main"]);
@@ -164,8 +164,8 @@ fn before_a_call_only_what_concerns_it_is_said_and_only_once() {
     add(&home, &["--paths", "db/**", "keep every change reversible"]);
     let talk = Talk::new(&home, "one");
     talk.calls("cargo test --workspace").is_silent();
-    talk.calls("git push origin main").has_rules(&["never push to main"]);
-    talk.calls("git push origin main").is_silent();
+    talk.calls("git push -u origin topic").has_rules(&["never push to main"]);
+    talk.calls("git push -u origin topic").is_silent();
     let edit = |name: &str| {
         let path = home.project().join(name);
         talk.tell_with("PreToolUse-Edit", json!({"tool_input": {"file_path": path}}))

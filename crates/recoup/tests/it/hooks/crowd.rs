@@ -107,8 +107,8 @@ fn of_twenty_calls_at_once_one_is_told() {
     let home = Home::new();
     add(&home, &["never push to main"]);
     let talk = Talk::new(&home, "one");
-    let call =
-        talk.payload("PreToolUse-Bash", json!({"tool_input": {"command": "git push origin main"}}));
+    let call = talk
+        .payload("PreToolUse-Bash", json!({"tool_input": {"command": "git push -u origin topic"}}));
     let replies = at_once(&talk, &vec![call; 20]);
     assert_eq!(replies.iter().filter(|reply| !reply.context.is_empty()).count(), 1);
 }

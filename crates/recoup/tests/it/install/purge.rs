@@ -204,6 +204,8 @@ DROP INDEX events_denied;
 DROP INDEX events_call;
 CREATE TABLE injections (context, note, at, times, lost);
 DROP TABLE note_ends;
+DROP TABLE check_keys;
+DROP TABLE checks;
 PRAGMA user_version = 1;
 ";
 

@@ -112,11 +112,20 @@ impl Said {
 /// The answers, by what the user's newest message contains. What nobody has
 /// thought of, and the result of a tool, is answered with a word.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Script(Vec<(&'static str, Answer)>);
+pub(crate) struct Script {
+    on_prompt: Vec<(&'static str, Answer)>,
+    on_result: Vec<(&'static str, Answer)>,
+}
 
 impl Script {
     pub(crate) fn on(mut self, said: &'static str, answer: Answer) -> Self {
-        self.0.push((said, answer));
+        self.on_prompt.push((said, answer));
+        self
+    }
+
+    /// The answer to the result of a tool with that in it.
+    pub(crate) fn after_result(mut self, said: &'static str, answer: Answer) -> Self {
+        self.on_result.push((said, answer));
         self
     }
 
@@ -124,8 +133,8 @@ impl Script {
         if request.asks_for_a_summary() {
             return Answer::text("<analysis>Short.</analysis><summary>They talked.</summary>");
         }
-        let fits = |said: &str| !request.brings_a_result() && request.newest_says(said);
-        let planned = self.0.iter().find(|(said, _)| fits(said));
+        let planned = if request.brings_a_result() { &self.on_result } else { &self.on_prompt };
+        let planned = planned.iter().find(|(said, _)| request.newest_says(said));
         planned.map_or(Answer::text("Fine."), |(_, answer)| answer.clone())
     }
 }

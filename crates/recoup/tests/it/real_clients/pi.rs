@@ -3,20 +3,25 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{Api, Script};
+use crate::model::{Answer, Api, Request, Script};
 use crate::support::finish;
 
 use super::{Client, RULE};
 
-/// One prompt, in a project that its user trusts; how often the model was given the rule.
-fn told(client: &Client, api: &Api) -> usize {
+/// One prompt, in a project that its user trusts, and the last request to the model.
+fn ask(client: &Client, api: &Api, prompt: &str) -> Request {
     let provider = json!({ "providers": { "anthropic": { "baseUrl": api.url() } } });
     client.machine.write(".pi/agent/models.json", provider.to_string());
-    let args = ["--approve", "--print", "--model", "anthropic/claude-sonnet-4-5", "hello"];
+    let args = ["--approve", "--print", "--model", "anthropic/claude-sonnet-4-5", prompt];
     let mut command = client.command(&args);
     let answer = finish(command.env("ANTHROPIC_API_KEY", "none").env("PI_OFFLINE", "1")).expect(0);
     assert_eq!((answer.text().trim(), &*answer.stderr), ("Fine.", ""));
-    api.asked().pop().expect("the model was asked").count(RULE)
+    api.asked().pop().expect("the model was asked")
+}
+
+/// How often the model was given the rule.
+fn told(client: &Client, api: &Api) -> usize {
+    ask(client, api, "hello").count(RULE)
 }
 
 /// What it says of each of its servers.
@@ -71,4 +76,20 @@ fn a_server_behind_the_proxy_is_connected_as_before() {
     );
     client.machine.run(&["mcp", "unwrap", "--yes"]).expect(0);
     assert_eq!(servers(&client), before);
+}
+
+#[test]
+#[ignore = "needs the real Pi: cargo xtask test --full"]
+fn a_rule_refuses_a_call_there_too() {
+    let client = client();
+    let npm = Answer::tool("bash", json!({ "command": "npm --version; echo by-npm" }));
+    let api = Api::start(Script::default().on("install", npm));
+    client.machine.init(&["--user", "--client", "pi"]);
+    client.machine.run(&["memory", "add", "use pnpm, never npm"]).expect(0);
+    let rules = client.machine.run(&["memory", "list", "--json"]).expect(0).json();
+    let enforce = ["memory", "enforce", rules[0]["id"].as_str().unwrap(), "block"];
+    client.machine.run(&enforce).expect(0);
+    let request = ask(&client, &api, "install the packages");
+    assert_eq!(request.count("Use pnpm instead"), 1, "{}", request.body);
+    assert_eq!(request.count("by-npm"), 1, "only the call: {}", request.body);
 }

@@ -8,6 +8,7 @@ use recoup_core::memory::recall::inject::BlockBudget;
 use recoup_core::memory::recall::search::SearchQuery;
 use recoup_core::memory::{Note, NoteFilter, NoteScope, NoteStatus};
 
+use super::enforce::CheckReport;
 use super::{NoteIdArgs, NoteReport, parse_id};
 use crate::cli::app::App;
 use crate::cli::projects::ProjectNames;
@@ -123,8 +124,10 @@ impl NoteIdArgs {
             ));
             return Ok(CommandAnswer::No);
         };
-        let report =
-            NoteReport { recorded_by: app.memory().recorder(&id)?, ..NoteReport::new(&note) };
+        let memory = app.memory();
+        let check = memory.checked_rule(&id)?.map(|rule| CheckReport::new(&rule, app));
+        let recorded_by = memory.recorder(&id)?;
+        let report = NoteReport { recorded_by, check, ..NoteReport::new(&note) };
         if self.json {
             ui::json(&report)?;
             return Ok(CommandAnswer::Yes);
@@ -145,6 +148,8 @@ impl NoteIdArgs {
             ("until", report.until),
             ("ends", report.ends_at),
             ("superseded by", report.superseded_by),
+            ("check", report.check.as_ref().map(|it| it.check.clone())),
+            ("enforced", report.check.as_ref().map(CheckReport::strength_in_words)),
         ];
         fields.extend(some.into_iter().filter_map(|(name, value)| Some((name, value?))));
         fields.push(("evidence", report.evidence.to_string()));

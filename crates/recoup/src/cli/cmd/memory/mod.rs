@@ -3,6 +3,7 @@
 mod change;
 mod checkpoint;
 mod dedup;
+mod enforce;
 mod export;
 mod forget;
 mod list;
@@ -43,6 +44,8 @@ enum MemoryCommand {
     Restore(NoteIdArgs),
     /// Make a candidate an active rule
     Promote(NoteIdArgs),
+    /// Choose what happens to a call that would break a rule: off, remind, ask or block
+    Enforce(enforce::EnforceArgs),
     /// Decide about candidates one by one: keep, drop or edit each
     Review(review::ReviewArgs),
     /// Stop using a memory, but keep it
@@ -95,6 +98,7 @@ impl MemoryArgs {
             MemoryCommand::Edit(args) => args.run(app),
             MemoryCommand::Restore(args) => args.restore(app),
             MemoryCommand::Promote(args) => args.promote(app),
+            MemoryCommand::Enforce(args) => args.run(app),
             MemoryCommand::Review(args) => args.run(app),
             MemoryCommand::Retire(args) => args.retire(app),
             MemoryCommand::Checkpoint(args) => args.run(app),
@@ -134,6 +138,9 @@ pub(super) struct NoteReport {
     /// The client whose agent recorded it for the user; only set by `show`.
     #[serde(skip_serializing_if = "Option::is_none")]
     recorded_by: Option<String>,
+    /// The check that its words give; only set by `show`.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    check: Option<enforce::CheckReport>,
 }
 
 impl NoteReport {
@@ -156,6 +163,7 @@ impl NoteReport {
             updated_at: note.updated.to_string(),
             superseded_by: note.superseded_by.as_ref().map(ToString::to_string),
             recorded_by: None,
+            check: None,
         }
     }
 }

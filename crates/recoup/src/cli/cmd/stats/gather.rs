@@ -6,6 +6,7 @@ use recoup_core::base::clock::day_to_date;
 use recoup_core::cache::Cache;
 use recoup_core::entry::{CostSavings, EntryEventKind, EventTally, day_number};
 use recoup_core::key::Scope;
+use recoup_core::memory::{NoteFilter, NoteStatus};
 use recoup_core::store::{ScanFilter, ScanFlow};
 use recoup_core::{Error, Result};
 use serde::Serialize;
@@ -50,6 +51,8 @@ pub(super) struct StatsReport {
     pub(super) projects: Vec<NamedTotals>,
     pub(super) identities: Vec<NamedTotals>,
     pub(super) most_valuable: Vec<ValuedEntry>,
+    /// What became of rules with checks.
+    pub(super) rules: RuleTotals,
     pub(super) disk: Vec<DiskUsage>,
     pub(super) prices: String,
     #[serde(skip)]
@@ -58,6 +61,36 @@ pub(super) struct StatsReport {
     pub(super) top: usize,
     #[serde(skip)]
     pub(super) behind: Option<String>,
+}
+
+/// What became of the rules that have checks, in the time that memory keeps events for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(super) struct RuleTotals {
+    pub(super) kept: u64,
+    pub(super) broken: u64,
+    pub(super) reminded: u64,
+    pub(super) asked: u64,
+    pub(super) blocked: u64,
+}
+
+impl RuleTotals {
+    /// Adds up what became of the rules. Stats of the cache do not fail because of memory.
+    fn gather(app: &App) -> Self {
+        let active = NoteFilter { statuses: vec![NoteStatus::Active], ..NoteFilter::default() };
+        let effects = app.memory().check_effects(&active).unwrap_or_default();
+        effects.iter().fold(Self::default(), |sum, it| Self {
+            kept: sum.kept + it.kept,
+            broken: sum.broken + it.broken,
+            reminded: sum.reminded + it.reminded,
+            asked: sum.asked + it.asked,
+            blocked: sum.blocked + it.blocked,
+        })
+    }
+
+    /// Calls that a rule concerned.
+    pub(super) fn concerned(self) -> u64 {
+        self.kept + self.broken + self.blocked
+    }
 }
 
 /// Hits, misses and savings of some look-ups.
@@ -181,6 +214,7 @@ impl StatsReport {
                 .filter(|share| !share.name.is_empty())
                 .collect(),
             most_valuable,
+            rules: RuleTotals::gather(app),
             disk: disk::disk_usage(&app.settings.home),
             prices: app.settings.prices.describe(),
             home: app.settings.home.display().to_string(),
@@ -189,9 +223,9 @@ impl StatsReport {
         })
     }
 
-    /// True if nothing was ever looked up or stored.
+    /// True if nothing was ever looked up or stored, and no rule was met.
     pub(super) fn is_empty(&self) -> bool {
-        self.counts.is_empty() && self.entries == 0
+        self.counts.is_empty() && self.entries == 0 && self.rules.concerned() == 0
     }
 }
 

@@ -1,6 +1,6 @@
 //! The report for people: at most 80 columns, with colours on a terminal only.
 
-use super::gather::{DailyTotals, LookupTotals, NamedTotals, StatsReport, ValuedEntry};
+use super::gather::{DailyTotals, LookupTotals, NamedTotals, RuleTotals, StatsReport, ValuedEntry};
 use crate::cli::human;
 use crate::cli::ui::{BOLD, DIM, GREEN, YELLOW, fitted, padded};
 
@@ -33,6 +33,7 @@ pub(super) fn render_report(report: &StatsReport) -> String {
     lines.extend(name_lines("by project", &report.projects, report.top));
     lines.extend(name_lines("by agent, tool or command", &report.identities, report.top));
     lines.extend(valuable_entry_lines(&report.most_valuable));
+    lines.extend(rule_lines(report.rules));
     lines.extend(disk_lines(report));
     lines.push(String::new());
     lines.push(format!("{DIM}prices: {}{DIM:#}", report.prices));
@@ -165,6 +166,24 @@ fn valuable_entry_lines(entries: &[ValuedEntry]) -> Vec<String> {
         );
         text.trim_end().to_owned()
     }));
+    lines
+}
+
+/// Rules that agents kept and broke, in all projects.
+fn rule_lines(rules: RuleTotals) -> Vec<String> {
+    if rules.concerned() == 0 {
+        return Vec::new();
+    }
+    let kept = human::count(rules.kept + rules.blocked);
+    let mut lines = section_title("your rules, in the last 90 days").to_vec();
+    lines.push(format!("  kept      {kept} of {} times", human::count(rules.concerned())));
+    let parts = [(rules.reminded, "reminded"), (rules.asked, "asked"), (rules.blocked, "blocked")];
+    let acts = parts.iter().filter(|(count, _)| *count > 0);
+    let acts: Vec<String> =
+        acts.map(|(count, what)| format!("{} {what}", human::count(*count))).collect();
+    if !acts.is_empty() {
+        lines.push(format!("  calls     {}", acts.join(" · ")));
+    }
     lines
 }
 
