@@ -54,6 +54,10 @@ const EVENTS: [Fired; 12] = [
     ("hook: sub-agent stop", agent_stop, COST),
     ("hook: session end", end, COST),
 ];
+const CHECKS: &str = "hook: before a call, 1,000 rules with checks / without";
+/// How many rules have checks, and what they may add.
+const CHECKED: usize = 1_000;
+const CHECK_COST: f64 = 1.05;
 const TRANSCRIPTS: &str = "hook: stop, 50 MB read / 50 KB";
 
 /// All hooks whose name has `wanted` in it.
@@ -64,6 +68,9 @@ pub(crate) fn all(wanted: &str, report: &mut Report) {
         for event in chosen {
             measure(event, &scenes, report);
         }
+    }
+    if CHECKS.contains(wanted) {
+        report.add_ratio(CHECKS, checked_against_unchecked());
     }
     if TRANSCRIPTS.contains(wanted) {
         report.add_ratio(TRANSCRIPTS, stop_whatever_the_transcript());
@@ -93,6 +100,14 @@ fn measure((name, event, goal): Fired, scenes: &[Scene; 3], report: &mut Report)
     report.add_ratio(format!("{name}, most / least of these"), flat);
     let bytes = (0..LOOKS).map(|_| most.peak(&event(most.next()))).max().unwrap_or_default();
     report.add_size(format!("{name}, peak memory"), Size { bytes, goal: PEAK });
+}
+
+/// As many rules that are compared with each call as rules that are not.
+fn checked_against_unchecked() -> Ratio {
+    let checked = Scene::with_texts(|n| format!("never use tool{n}, use helper{n} instead"));
+    let unchecked = Scene::with_texts(|n| format!("prefer short names for part{n} of helper{n}"));
+    let fire = |scene: &Scene| scene.fire(&before_call(scene.next()));
+    compare(CHECK_COST, ROUNDS, 1, || fire(&unchecked), || fire(&checked))
 }
 
 /// 50 MB of transcript against 50 KB.
@@ -176,10 +191,21 @@ struct Scene {
 
 impl Scene {
     fn with_notes(count: usize) -> Self {
+        let scene = Self::new();
+        notes::remember(&scene.home(), &scene.project(), count);
+        scene
+    }
+
+    fn with_texts(text: fn(usize) -> String) -> Self {
+        let scene = Self::new();
+        notes::remember_texts(&scene.home(), &scene.project(), (0..CHECKED).map(text));
+        scene
+    }
+
+    fn new() -> Self {
         let scene = Self { dir: TempDir::new().unwrap(), fired: Cell::new(0) };
         fs::create_dir_all(scene.project().join(".git")).unwrap();
         fs::create_dir(scene.home()).unwrap();
-        notes::remember(&scene.home(), &scene.project(), count);
         scene
     }
 
