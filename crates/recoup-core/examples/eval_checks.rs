@@ -97,7 +97,9 @@ fn measure(half: &str, is_verbose: bool) -> bool {
         if is_verbose && (!errors.is_empty() || check.is_some() != labelled.checkable) {
             let described = check.map_or_else(|| "no check".to_owned(), |it| it.describe());
             println!("    {}\n      {described}", labelled.rule);
-            errors.iter().for_each(|error| println!("      {error}"));
+            for error in &errors {
+                println!("      {error}");
+            }
         }
     }
     precision.print("flagged calls that break their rule");
