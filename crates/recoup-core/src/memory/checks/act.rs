@@ -1,4 +1,4 @@
-//! What a rule can forbid: commands, pushes, packages, changes of files, texts, commit messages. Each
+//! Acts that a rule can forbid: commands, pushes, packages, changes of files, texts, commit messages. Each
 //! kind knows its keys and finds itself in a call.
 
 use std::fmt;

@@ -46,7 +46,7 @@ pub struct CheckedCall<'a> {
     facts: OnceCell<CallFacts>,
 }
 
-/// What a call does.
+/// Effects of a call, as far as checks need them.
 #[derive(Debug, Default)]
 pub(super) struct CallFacts {
     /// Name of the MCP server.

@@ -205,9 +205,9 @@ pub(super) fn commit_messages(command: &RunCommand) -> Vec<&str> {
 #[derive(Debug, Default)]
 pub(super) struct ChangedFiles<'a> {
     pub(super) changed: Vec<String>,
-    /// Those that need not have been there.
+    /// Files that need not have been there.
     pub(super) created: Vec<String>,
-    /// Those that are gone afterwards.
+    /// Files that are gone afterwards.
     pub(super) removed: Vec<String>,
     pub(super) read: Vec<&'a str>,
 }

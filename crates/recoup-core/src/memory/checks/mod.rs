@@ -42,7 +42,7 @@ pub struct RuleCheck {
     instead: Option<String>,
 }
 
-/// What in a call breaks a rule, in words to show: `npm install`, `db/migrations/003.sql`.
+/// Violation of a rule by a call, in words to show: `npm install`, `db/migrations/003.sql`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleViolation {
     /// The words.

@@ -31,7 +31,7 @@ pub(crate) struct RunCommand {
     pub(crate) outputs: Vec<String>,
     /// Texts for its standard input.
     pub(crate) texts: Vec<String>,
-    /// What starts it: `uv run`, `sudo`.
+    /// Commands that start it: `uv run`, `sudo`.
     pub(crate) starters: Vec<String>,
 }
 

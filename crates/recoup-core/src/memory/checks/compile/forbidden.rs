@@ -1,4 +1,4 @@
-//! What a rule forbids: from the verbs and objects of a segment to acts.
+//! Forbidden segments: from the verbs and objects of a segment to acts.
 
 use super::RuleReader;
 use super::clause::{RawSegment, names_act, releases};
@@ -141,7 +141,7 @@ impl RuleReader<'_> {
         acts
     }
 
-    /// What a name stands for that no list has: a package where it is added, a program or a package
+    /// Returns the acts for a name that no list has: a package where it is added, a program or a package
     /// where it is used or compared.
     fn name_acts(
         &self,
@@ -254,7 +254,7 @@ fn run_act(words: &[String]) -> Option<ForbiddenAct> {
     CommandPattern::of_words(words).map(ForbiddenAct::Run)
 }
 
-/// What a forbidden command stands for: it, and the package if it may be one.
+/// Returns the acts for a forbidden command: it, and the package if it may be one.
 fn command_acts(
     words: &[String],
     is_program: bool,
@@ -275,7 +275,7 @@ fn command_acts(
     acts
 }
 
-/// What must not be done with files.
+/// Returns the act that must not be done with files.
 fn path_act(
     terms: &[RuleTerm<'_>],
     read: &mut RuleSegment,

@@ -1,4 +1,4 @@
-//! What rules forbid in git without naming a command: "never push to main", "no force pushes", "don't
+//! Rules about git that name no command: "never push to main", "no force pushes", "don't
 //! create branches".
 
 use crate::memory::checks::act::ForbiddenAct;
@@ -15,7 +15,7 @@ const REMOTES: &str = "origin upstream remote github gitlab";
 /// Words for a push that overwrites.
 const FORCE: &str = "force forced forcing force-push force-pushes force-pushing force-pushed";
 
-/// What is done with a thing of git or of its hosts, and the commands for it.
+/// Verbs and things of git and of its hosts, and the commands for both together.
 const DEEDS: [(&str, &str, &[&str]); 10] = [
     ("push", "tag", &["git push --tags"]),
     ("delete", "remote", &["git push --delete"]),
@@ -84,7 +84,7 @@ fn is_bare_word(term: &RuleTerm<'_>) -> bool {
     is_one_of(&term.folded, BARE) || term.is_joint() || term.is_unspaced()
 }
 
-/// What is forbidden of pushes: to branches, with force, with options, or all.
+/// Returns the forbidden pushes: to branches, with force, with options, or all.
 fn push_acts(terms: &[RuleTerm<'_>], read: &RuleSegment) -> Vec<ForbiddenAct> {
     let branches = branches_in(terms);
     let code_words = terms.iter().filter(|it| it.is_code).flat_map(|it| it.text.split(' '));

@@ -59,7 +59,7 @@ enum SentenceTopic {
     Other,
     /// Messages of commits.
     Messages,
-    /// What is forbidden.
+    /// Things that are forbidden.
     Forbidden,
 }
 

@@ -1,4 +1,4 @@
-//! What a rule asks for: the command in place of the forbidden one, the option that must be there, the
+//! Wanted segments: the command in place of the forbidden one, the option that must be there, the
 //! command for a purpose, the only folder that may be changed.
 
 use super::RuleReader;

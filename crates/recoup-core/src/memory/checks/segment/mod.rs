@@ -23,7 +23,7 @@ use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::token::ClauseEnd;
 use crate::memory::shell::is_known_program;
 
-/// What somebody does with the objects of a segment.
+/// Verb of a segment: the way its objects are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RuleVerb {
     Use,

@@ -69,7 +69,7 @@ pub(super) fn is_kind_of_file(term: &RuleTerm<'_>) -> bool {
         || term.text.strip_prefix('.').is_some_and(|it| it != "env" && is_file_ending(it))
 }
 
-/// What a piece of code is.
+/// Returns the object that a piece of code names.
 pub(super) fn code_object(term: &RuleTerm<'_>, wants_path: bool) -> RuleObject {
     let text = term.text;
     if wants_path && let Some(path) = term.path() {

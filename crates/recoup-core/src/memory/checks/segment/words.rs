@@ -1,4 +1,4 @@
-//! What the words of a rule mean for a check: verbs, small words, names of files.
+//! Words of a rule, as far as a check depends on them: verbs, small words, names of files.
 
 use super::RuleVerb;
 use crate::memory::checks::path::PathPattern;
