@@ -28,7 +28,7 @@ pub(crate) struct HookReply {
     pub(crate) context: Option<String>,
     /// For the person: one line.
     pub(crate) notice: Option<String>,
-    /// What is to happen to the call that is about to start.
+    /// Decision about the call that is about to start.
     pub(crate) decision: Option<CallDecision>,
 }
 

@@ -18,7 +18,7 @@ use crate::memory::model::NoteId;
 
 const REPORTING: &str = "cannot read what became of checks";
 
-/// What became of a rule with a check, in the time that events are kept for.
+/// Effect of a rule with a check, in the time that events are kept for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckEffect {
     /// The rule and its check.

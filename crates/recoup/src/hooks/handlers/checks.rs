@@ -24,7 +24,7 @@ const MAX_MATTER_CHARS: usize = 200;
 /// A rule that a call breaks.
 struct BrokenRule {
     rule: CheckedRule,
-    /// What in the call breaks it, for people.
+    /// The part of the call that breaks it, for people.
     what: String,
 }
 

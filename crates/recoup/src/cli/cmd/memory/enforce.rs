@@ -14,7 +14,7 @@ pub(super) struct EnforceArgs {
     /// The id of the rule
     #[arg(value_name = "ID")]
     id: String,
-    /// What happens to a call that would break it: off (nothing), remind (the agent is given the
+    /// Effect on a call that would break it: off (nothing), remind (the agent is given the
     /// rule), ask (the client asks you), block (the call is refused)
     #[arg(value_name = "STRENGTH")]
     strength: String,
@@ -26,9 +26,9 @@ pub(super) struct EnforceArgs {
 /// Check of a rule, as shown to users.
 #[derive(Debug, Serialize)]
 pub(super) struct CheckReport {
-    /// What it forbids, in words.
+    /// Description of what it forbids.
     pub(super) check: String,
-    /// What happens to a call that would break the rule.
+    /// Effect on a call that would break the rule.
     pub(super) strength: CheckStrength,
     /// True if the strength is the default.
     pub(super) is_default: bool,

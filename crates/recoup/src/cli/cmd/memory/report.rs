@@ -32,7 +32,7 @@ struct RuleUsageLine {
     repeated: u64,
     succeeded: u64,
     failed: u64,
-    /// What became of its check, if it has one.
+    /// Effect of its check, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<CheckUsage>,
 }

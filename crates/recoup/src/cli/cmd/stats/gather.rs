@@ -51,7 +51,7 @@ pub(super) struct StatsReport {
     pub(super) projects: Vec<NamedTotals>,
     pub(super) identities: Vec<NamedTotals>,
     pub(super) most_valuable: Vec<ValuedEntry>,
-    /// What became of rules with checks.
+    /// Effect of rules with checks.
     pub(super) rules: RuleTotals,
     pub(super) disk: Vec<DiskUsage>,
     pub(super) prices: String,
@@ -63,7 +63,7 @@ pub(super) struct StatsReport {
     pub(super) behind: Option<String>,
 }
 
-/// What became of the rules that have checks, in the time that memory keeps events for.
+/// Effect of the rules that have checks, in the time that memory keeps events for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(super) struct RuleTotals {
     pub(super) kept: u64,
