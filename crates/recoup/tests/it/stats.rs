@@ -125,6 +125,7 @@ fn the_report_for_programs() {
     let expected = [
         "scope", "store", "since", "until", "hits", "misses", "saved", "hit_rate_pct", "counts",
         "entries", "days", "kinds", "projects", "identities", "most_valuable", "disk", "prices",
+        "rules",
     ];
     let mut sorted: Vec<&str> = expected.to_vec();
     sorted.sort_unstable();
