@@ -8,7 +8,7 @@ use crate::model::{Answer, Script};
 /// The agent tries npm, and does what the refusal says.
 fn script() -> Script {
     Script::default()
-        .on("install", Answer::bash("npm --version; echo by-npm"))
+        .on("install", Answer::bash("npm root; echo by-npm"))
         .after_result("Use pnpm instead", Answer::bash("echo pnpm; echo by-pnpm"))
 }
 

@@ -82,7 +82,7 @@ fn a_server_behind_the_proxy_is_connected_as_before() {
 #[ignore = "needs the real Pi: cargo xtask test --full"]
 fn a_rule_refuses_a_call_there_too() {
     let client = client();
-    let npm = Answer::tool("bash", json!({ "command": "npm --version; echo by-npm" }));
+    let npm = Answer::tool("bash", json!({ "command": "npm root; echo by-npm" }));
     let api = Api::start(Script::default().on("install", npm));
     client.machine.init(&["--user", "--client", "pi"]);
     client.machine.run(&["memory", "add", "use pnpm, never npm"]).expect(0);
