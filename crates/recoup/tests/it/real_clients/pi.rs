@@ -83,7 +83,8 @@ fn a_server_behind_the_proxy_is_connected_as_before() {
 fn a_rule_refuses_a_call_there_too() {
     let client = client();
     let npm = Answer::tool("bash", json!({ "command": "npm root; echo by-npm" }));
-    let api = Api::start(Script::default().on("install", npm));
+    // The newest message is the one with the rules.
+    let api = Api::start(Script::default().on("never npm", npm));
     client.machine.init(&["--user", "--client", "pi"]);
     client.machine.run(&["memory", "add", "use pnpm, never npm"]).expect(0);
     let rules = client.machine.run(&["memory", "list", "--json"]).expect(0).json();
