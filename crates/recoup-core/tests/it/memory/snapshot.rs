@@ -163,7 +163,8 @@ fn a_log_that_was_cut_off_is_told_once() {
         let scene = Scene::new();
         scene.say("in the file", None);
         fold_log(&scene);
-        for n in 0..5 {
+        // Few: a log of many is folded by who writes it.
+        for n in 0..3 {
             scene.say(&format!("in the log {n}"), None);
         }
         let log = scene.dir.path().join("memory.db-wal");
@@ -172,7 +173,7 @@ fn a_log_that_was_cut_off_is_told_once() {
         // As after a crash of the machine.
         fs::remove_file(scene.dir.path().join("memory.db-shm")).unwrap();
         let left = scene.active().len();
-        assert!((1..6).contains(&left), "{left}");
+        assert!((1..4).contains(&left), "{left} {}", bytes.len());
         if by_upkeep {
             scene.memory().run_maintenance().unwrap();
         } else {

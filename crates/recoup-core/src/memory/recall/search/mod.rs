@@ -137,6 +137,7 @@ pub fn open_in_memory() -> Result<Connection> {
     let create = || {
         let connection = Connection::open_in_memory()?;
         connection.execute_batch(crate::memory::db::schema::TABLES)?;
+        connection.execute_batch(crate::memory::db::schema::CHECKS)?;
         connection.execute_batch(index::WORDS)?;
         Ok(connection)
     };
