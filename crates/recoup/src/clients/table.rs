@@ -30,6 +30,15 @@ const HOOKS_WITH_COMMENTS: FileContent = Hooks(&["hooks"], Comments);
 const PLAIN_SERVERS: FileContent = Servers(&["mcpServers"], Plain, Comments);
 const TYPED_SERVERS: FileContent = Servers(&["mcpServers"], Typed, Strict);
 
+/// Claude Code's switch, which others have taken over.
+const DISABLE_ALL_HOOKS: OffSwitch = OffSwitch {
+    paths: &[&["disableAllHooks"]],
+    off: true,
+    setting: "`disableAllHooks`",
+    place: "its settings",
+    is_final: true,
+};
+
 /// All clients, those with hooks first.
 pub(crate) static CLIENTS: [ClientSpec; AgentClient::COUNT] = [
     CLAUDE_CODE, CODEX, PI, QWEN_CODE, COPILOT_CLI, DROID, KIMI_CODE, GEMINI, CURSOR, WINDSURF,
@@ -100,13 +109,7 @@ const CLAUDE_CODE: ClientSpec = ClientSpec {
         // Older versions drop `args`, and run the program bare.
         command: HookCommandForm::ExecSince(ClientVersion(2, 1, 139)),
         args: &["hook"],
-        off_switch: Some(OffSwitch {
-            paths: &[&["disableAllHooks"]],
-            off: true,
-            setting: "`disableAllHooks`",
-            place: "its settings",
-            is_final: true,
-        }),
+        off_switch: Some(DISABLE_ALL_HOOKS),
         // At `Stop` and `SubagentStop` it would make the agent go on.
         answer: AnswerSpec {
             layout: AnswerLayout::Nested,
@@ -299,13 +302,7 @@ const QWEN_CODE: ClientSpec = ClientSpec {
             Stop = "Stop",
             SessionEnd = "SessionEnd-prompt_input_exit",
         },
-        off_switch: Some(OffSwitch {
-            paths: &[&["disableAllHooks"]],
-            off: true,
-            setting: "`disableAllHooks`",
-            place: "its settings",
-            is_final: true,
-        }),
+        off_switch: Some(DISABLE_ALL_HOOKS),
         ..SHELL_HOOKS
     }),
     tested: TestedWith::Recorded("0.24.4"),
@@ -340,13 +337,7 @@ const COPILOT_CLI: ClientSpec = ClientSpec {
             Stop = "Stop",
             SessionEnd = "SessionEnd-complete",
         },
-        off_switch: Some(OffSwitch {
-            paths: &[&["disableAllHooks"]],
-            off: true,
-            setting: "`disableAllHooks`",
-            place: "its hooks file",
-            is_final: true,
-        }),
+        off_switch: Some(OffSwitch { place: "its hooks file", ..DISABLE_ALL_HOOKS }),
         answer: AnswerSpec { layout: AnswerLayout::Flat, ..SHELL_HOOKS.answer },
         file_version: Some(1),
         ..SHELL_HOOKS

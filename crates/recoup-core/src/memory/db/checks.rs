@@ -116,20 +116,18 @@ impl Memory {
         keys: &[String],
         scope: &NoteScope,
     ) -> Result<Vec<CheckedRule>> {
-        const FOUND: &str = "scope = ?1 AND status = 'active' AND row IN
+        const FOUND: &str = "scope IN (?1, ?2) AND status = 'active' AND row IN
                              (SELECT note FROM check_keys
-                              WHERE key IN (SELECT value FROM json_each(?2))) ORDER BY row";
+                              WHERE key IN (SELECT value FROM json_each(?3))) ORDER BY row";
         if keys.is_empty() {
             return Ok(Vec::new());
         }
         let keys = serde_json::to_string(keys).expect("a list of texts serializes");
         self.read(|connection| {
+            let values = params![NoteScope::Universal, scope, keys];
             let mut found = Vec::new();
-            for scope in NoteFilter::active_in(scope).scopes {
-                let params = params![scope, keys];
-                for kept in note_rows::find_many(connection, FOUND, params)? {
-                    found.extend(find_check(connection, kept)?);
-                }
+            for kept in note_rows::find_many(connection, FOUND, values)? {
+                found.extend(find_check(connection, kept)?);
             }
             Ok(found)
         })
