@@ -16,6 +16,11 @@ use rustix::process::WaitOptions;
 /// The first file descriptor that is not one of the three streams.
 const FIRST_INHERITED: i32 = 3;
 
+/// Path of this program.
+pub(crate) fn own_program() -> Result<PathBuf> {
+    std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())
+}
+
 /// Starts this program with `args`, here or in that directory. It keeps none of our
 /// streams open.
 pub(crate) fn start_detached(
@@ -24,8 +29,7 @@ pub(crate) fn start_detached(
     dir: Option<&Path>,
     doing: &str,
 ) -> Result<()> {
-    let program =
-        std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
+    let program = own_program()?;
     // It may have been replaced or removed since we were started; the system still has it.
     let program = if program.exists() { program } else { PathBuf::from("/proc/self/exe") };
     // A caller that waits for the end of our pipes must not wait for the child.

@@ -52,3 +52,17 @@ pub fn decode_base64(text: &[u8], most: usize) -> Option<Vec<u8>> {
     }
     Some(bytes)
 }
+
+/// True if `pattern` matches all of a text; `*` stands for any characters.
+pub fn matches_stars(pattern: &str, text: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(first) else { return false };
+    let mut pieces: Vec<&str> = rest.split('*').collect();
+    let last = pieces.pop().unwrap_or_default();
+    for piece in pieces {
+        // The first place is always good enough: what follows has the more room.
+        let Some(at) = text.find(piece) else { return false };
+        text = &text[at + piece.len()..];
+    }
+    text.ends_with(last)
+}

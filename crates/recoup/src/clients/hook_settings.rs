@@ -149,7 +149,7 @@ fn content(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Content of a JSON file.
-fn read_json(path: &Path, dialect: JsonDialect) -> Option<Value> {
+pub(super) fn read_json(path: &Path, dialect: JsonDialect) -> Option<Value> {
     let content = content(path)?;
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
     let text = replace_lone_surrogates(std::str::from_utf8(content).ok()?);

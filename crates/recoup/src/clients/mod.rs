@@ -8,6 +8,7 @@ mod dirs;
 mod hook_settings;
 mod json_text;
 mod overview;
+mod permissions;
 mod settings_file;
 mod spec;
 mod table;
@@ -22,6 +23,7 @@ pub use dirs::{ClientDirs, ClientPlaces};
 pub use hook_settings::{LARGEST, extension_program, has_our_hooks, hooks_disabled_by};
 pub(crate) use json_text::replace_lone_surrogates;
 pub use overview::clients_in_markdown;
+pub(crate) use permissions::CommandPermissions;
 pub(crate) use settings_file::{
     CODEX_SERVERS, HookLayout, InstalledContent, SettingsFile, SettingsSyntax,
 };

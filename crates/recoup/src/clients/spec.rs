@@ -184,6 +184,8 @@ pub(crate) struct AnswerSpec {
     /// Events at which text reaches the agent, and does nothing else.
     pub(crate) context_events: &'static [&'static str],
     pub(crate) decisions: DecisionSupport,
+    /// True if a hook before a call may change its input.
+    pub(crate) changes_calls: bool,
 }
 
 /// Decisions about a call that a client takes from a hook before the call.

@@ -118,6 +118,7 @@ const CLAUDE_CODE: ClientSpec = ClientSpec {
                 "PostToolUseFailure", "PostToolBatch", "SubagentStart",
             ],
             decisions: DecisionSupport::RefusalOrQuestion,
+            changes_calls: true,
         },
         file_version: None,
         recorded: recorded! {
@@ -185,6 +186,7 @@ const CODEX: ClientSpec = ClientSpec {
                 "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart",
             ],
             decisions: DecisionSupport::Refusal,
+            changes_calls: false,
         },
         file_version: None,
         recorded: recorded! {
@@ -227,6 +229,7 @@ const PI: ClientSpec = ClientSpec {
             layout: AnswerLayout::Extension,
             context_events: &["before_agent_start", "tool_result"],
             decisions: DecisionSupport::RefusalOrQuestion,
+            changes_calls: true,
         },
         file_version: None,
         // As our extension sends them.
@@ -262,6 +265,7 @@ const SHELL_HOOKS: HookSpec = HookSpec {
         layout: AnswerLayout::Nested,
         context_events: &["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"],
         decisions: DecisionSupport::Unsupported,
+        changes_calls: false,
     },
     file_version: None,
     recorded: &[],
@@ -428,6 +432,7 @@ const KIMI_CODE: ClientSpec = ClientSpec {
             layout: AnswerLayout::Text,
             context_events: &["UserPromptSubmit"],
             decisions: DecisionSupport::Unsupported,
+            changes_calls: false,
         },
         ..SHELL_HOOKS
     }),
@@ -479,6 +484,7 @@ const GEMINI: ClientSpec = ClientSpec {
             layout: AnswerLayout::Nested,
             context_events: &["SessionStart", "BeforeAgent", "AfterTool"],
             decisions: DecisionSupport::Unsupported,
+            changes_calls: false,
         },
         ..SHELL_HOOKS
     }),

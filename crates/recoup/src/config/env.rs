@@ -127,6 +127,10 @@ pub(super) const RULES_ENFORCE: EnvVar =
     var("RECOUP_RULES_ENFORCE", "effect of rules with a check: off, remind, ask or block");
 pub(super) const RULES_ENFORCE_HEADLESS: EnvVar =
     var("RECOUP_RULES_ENFORCE_HEADLESS", "true: ask also holds where no person is present");
+pub(super) const REPLAY_ALLOW: EnvVar =
+    var("RECOUP_REPLAY_ALLOW", "true: replays of commands need no approval of their own");
+const RECOUP: EnvVar =
+    var("RECOUP", "off: no command of an agent is answered from the cache");
 pub(super) const RULES_SYNC: EnvVar =
     var("RECOUP_RULES_SYNC", "true: rules are written into Claude Code's own memory");
 pub(super) const SKILLS_ENABLED: EnvVar =
@@ -154,13 +158,13 @@ const WORKING_ON: EnvVar =
     var("RECOUP_WORKING_ON", "entries that the parent processes are computing");
 
 /// All documented variables.
-pub const VARIABLES: [EnvVar; 53] = [
+pub const VARIABLES: [EnvVar; 55] = [
     RECOUP_HOME, STORE, SCOPE, ENABLED, MAX_SIZE_MB, MAX_ENTRIES, TTL, FRESHNESS, MAX_SOURCE_FILES,
     MAX_SOURCE_MB, NOTES, NEAR_STORE, NEAR_TTL, EARLY_EXIT_DIR, LEDGER_ENABLED, LOG_HITS,
     MCP_TOKEN, GATEWAY_TOKEN, JUDGE_ENABLED, JUDGE_PROVIDER, JUDGE_MODEL, JUDGE_URL, JUDGE_KEY_ENV,
     JUDGE_DAILY_TOKENS, JUDGE_DEADLINE, ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY,
     ANTHROPIC_BASE_URL, OPENAI_BASE_URL, HTTPS_PROXY, NO_PROXY, CAPTURE_HEADLESS, RECORD_ALLOW,
-    RECORD_DENY, RULES_ENFORCE, RULES_ENFORCE_HEADLESS, RULES_SYNC, SKILLS_ENABLED, SKILLS_PLACE,
+    RECORD_DENY, RULES_ENFORCE, RULES_ENFORCE_HEADLESS, REPLAY_ALLOW, RECOUP, RULES_SYNC, SKILLS_ENABLED, SKILLS_PLACE,
     PEERS_KEEP, LOA_ENABLED, LOA_MAX_SIZE_MB, LOA_TTL_DAYS, CLAUDE_CONFIG_DIR, CODEX_HOME,
     PI_CODING_AGENT_DIR, KIMI_CODE_HOME, COPILOT_HOME, GEMINI_CLI_HOME, XDG_CONFIG_HOME, HOME,
     NO_COLOR,
@@ -207,6 +211,11 @@ pub(crate) fn mcp_token() -> Result<Option<String>> {
 pub(crate) fn set_variables() -> Vec<&'static str> {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     VARIABLES.iter().map(|variable| variable.name).filter(is_set).collect()
+}
+
+/// True if no command of an agent is to be answered from the cache.
+pub(crate) fn is_replay_off() -> bool {
+    std::env::var_os(RECOUP.name).is_some_and(|value| value == "off")
 }
 
 /// Values of variables that must not be stored, judging by their names.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use recoup_core::base::fsx;
 
+use super::commands::COMMANDS;
 use super::configured_value::RedisBlock;
 use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding};
 use super::document::{self, ConfigNode, ConfigValue, DocumentError, YamlSource};
@@ -233,6 +234,10 @@ fn read_table(above: &str, node: &ConfigNode, reader: &mut SectionReader) {
                 tools::read_agents(node, reader);
                 continue;
             }
+            COMMANDS if above.is_empty() => {
+                tools::read_commands(node, reader);
+                continue;
+            }
             GATEWAY if above.is_empty() => {
                 read_gateway_table(node, reader);
                 continue;
@@ -311,6 +316,7 @@ fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
                 tools::REST_TOOLS,
                 tools::OPENAPI,
                 PROVIDERS,
+                COMMANDS,
                 GATEWAY,
             ];
             let known = KEYS.iter().map(|key| key.info().name).chain(tables);

@@ -82,12 +82,12 @@ impl<T> AnyKey for ConfigKey<T> {
 }
 
 /// All keys, in the order of display.
-pub(crate) static KEYS: [&dyn AnyKey; 31] = [
+pub(crate) static KEYS: [&dyn AnyKey; 32] = [
     &STORE, &SCOPE, &ENABLED, &MAX_SIZE_MB, &MAX_ENTRIES, &TTL, &FRESHNESS, &MAX_SOURCE_FILES,
     &MAX_SOURCE_MB, &NOTES, &NEAR_STORE, &NEAR_TTL, &EARLY_EXIT_DIR, &LEDGER_ENABLED, &LOG_HITS,
     &JUDGE_ENABLED, &JUDGE_PROVIDER, &JUDGE_MODEL, &JUDGE_URL, &JUDGE_KEY_ENV, &JUDGE_DAILY_TOKENS,
     &JUDGE_DEADLINE, &CAPTURE_HEADLESS, &RECORD_ALLOW, &RECORD_DENY, &RULES_ENFORCE,
-    &RULES_ENFORCE_HEADLESS, &RULES_SYNC, &SKILLS_ENABLED, &SKILLS_PLACE, &PEERS_KEEP,
+    &RULES_ENFORCE_HEADLESS, &REPLAY_ALLOW, &RULES_SYNC, &SKILLS_ENABLED, &SKILLS_PLACE, &PEERS_KEEP,
 ];
 
 /// The key of that name.
@@ -454,6 +454,22 @@ pub(super) static RULES_ENFORCE_HEADLESS: ConfigKey<bool> = ConfigKey {
         meaning: "true: ask also holds for sub-agents and where no person is present: most clients \
                   then refuse the call; otherwise it is a reminder there",
         variable: env::RULES_ENFORCE_HEADLESS,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::boolean,
+    show: |wanted| (*wanted).into(),
+};
+
+// Only the user decides what runs without approval.
+pub(super) static REPLAY_ALLOW: ConfigKey<bool> = ConfigKey {
+    info: KeyInfo {
+        name: "replay.allow",
+        expected: "true or false",
+        default: Some("false"),
+        meaning: "true: the replay of a command needs no approval of its own where the client \
+                  would run the command itself without asking",
+        variable: env::REPLAY_ALLOW,
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
     },

@@ -4,6 +4,7 @@
 //! interpret. Loading has no side effects.
 
 mod clients;
+mod commands;
 mod configured_value;
 mod definitions;
 mod document;
@@ -42,6 +43,7 @@ use crate::jobs::HookLog;
 use crate::mirror::MirrorSettings;
 use crate::toolbox::ToolCacheSettings;
 pub(crate) use clients::find_client_dirs;
+pub(crate) use commands::{CommandPattern, CommandRule, CommandSettings};
 pub(crate) use definitions::{
     AgentSettings, SERVER_DEFINITION_KEYS, describe_server, expand_own_server, read_server,
     snake_case,
@@ -133,6 +135,8 @@ pub struct ResolvedSettings {
     pub(crate) tools: ToolCacheSettings,
     /// Providers, servers and variables of agents.
     pub(crate) agents: AgentSettings,
+    /// Commands of agents that are answered from the cache.
+    pub(crate) commands: CommandSettings,
     /// Settings of the gateway.
     pub gateway: GatewaySettings,
     /// Warnings about faulty settings that were ignored.
@@ -294,6 +298,7 @@ impl GatheredConfig {
         let mirror = self.resolve_mirror();
         let kept_peers = self.resolve(&keys::PEERS_KEEP);
         let recording = self.resolve_recording();
+        let allows_replays = self.resolve(&keys::REPLAY_ALLOW);
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
             return None;
@@ -318,6 +323,10 @@ impl GatheredConfig {
             prices: PriceTable::new(self.prices.clone()),
             tools: tools::merge(self.tools.iter()),
             agents: self.agent_settings(),
+            commands: CommandSettings {
+                rules: tools::command_rules(self.tools.iter()),
+                allows_replays: allows_replays?,
+            },
             gateway: self.gateway.clone().unwrap_or_default(),
             left_out: self.left_out_warnings(),
             // Advice that was given once is repeated only on request.

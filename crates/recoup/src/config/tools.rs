@@ -1,5 +1,5 @@
-//! Settings of tool calls and agents: `mcpServers.NAME`, `restTools.NAME`, `openapi.NAME` and
-//! `providers.NAME`, with the same names in our files and in `.ai-agent.json` (there `openapiSpecs`). That file is another program's: names that
+//! Settings of tool calls, agents and their commands: `mcpServers.NAME`, `restTools.NAME`,
+//! `openapi.NAME`, `providers.NAME` and `commands.PATTERN`, with the same names in our files and in `.ai-agent.json` (there `openapiSpecs`). That file is another program's: names that
 //! we do not know are left to it, and a faulty definition only hinders the agent that names it.
 
 use std::fmt;
@@ -8,6 +8,7 @@ use std::path::Path;
 use recoup_core::Result;
 use recoup_core::cache::Ttl;
 
+use super::commands::{COMMANDS, CommandRule};
 use super::configured_value::ValueStanding;
 use super::definitions::{
     self, AgentDefinition, AgentSettings, OPENAPI_DEFINITION_KEYS, REST_DEFINITION_KEYS,
@@ -54,6 +55,7 @@ enum ToolSettingValue {
     Credentials(Vec<String>),
     RestTtl(Ttl),
     Definition(Box<AgentDefinition>),
+    Command(Box<CommandRule>),
 }
 
 impl ToolSetting {
@@ -97,13 +99,14 @@ impl ToolSetting {
     /// cache needs none.
     pub(super) fn needs_trust(&self) -> bool {
         use ToolSettingValue::{
-            Credentials, DefaultTtl, Definition, Never, ReadOnly, RestTtl, Rule,
+            Command, Credentials, DefaultTtl, Definition, Never, ReadOnly, RestTtl, Rule,
         };
         let narrows = match &self.value {
             DefaultTtl(ttl) | ReadOnly(ttl) | RestTtl(ttl) => *ttl == Ttl::Off,
             Rule(_, ToolCacheRule { ttl, sources, invalidates }) => {
                 *ttl == Some(Ttl::Off) && sources.is_none() && invalidates.is_empty()
             }
+            Command(rule) => rule.ttl == Ttl::Off,
             Never(_) => true,
             Credentials(_) | Definition(_) => false,
         };
@@ -118,7 +121,7 @@ impl ToolSetting {
                 settings.rest_tools.insert(owner, ttl);
                 return;
             }
-            ToolSettingValue::Definition(_) => return,
+            ToolSettingValue::Definition(_) | ToolSettingValue::Command(_) => return,
             _ => {}
         }
         let policy = settings.servers.entry(owner).or_default();
@@ -136,7 +139,9 @@ impl ToolSetting {
             ToolSettingValue::Credentials(names) => {
                 policy.credentials.extend(names.iter().cloned());
             }
-            ToolSettingValue::RestTtl(_) | ToolSettingValue::Definition(_) => {}
+            ToolSettingValue::RestTtl(_)
+            | ToolSettingValue::Definition(_)
+            | ToolSettingValue::Command(_) => {}
         }
     }
 }
@@ -149,6 +154,7 @@ impl fmt::Display for ToolSetting {
         };
         match &self.value {
             ToolSettingValue::Definition(definition) => definition.fmt(f),
+            ToolSettingValue::Command(rule) => rule.fmt(f),
             ToolSettingValue::DefaultTtl(ttl)
             | ToolSettingValue::ReadOnly(ttl)
             | ToolSettingValue::RestTtl(ttl) => ttl.fmt(f),
@@ -180,6 +186,32 @@ pub(super) fn merge<'a>(settings: impl Iterator<Item = &'a ToolSetting>) -> Tool
         setting.apply_to(&mut merged);
     }
     merged
+}
+
+/// The rules for commands that count, the strongest last.
+pub(super) fn command_rules<'a>(settings: impl Iterator<Item = &'a ToolSetting>) -> Vec<CommandRule> {
+    let counts = settings.filter(|setting| setting.standing == ValueStanding::Counts);
+    let rule = |setting: &ToolSetting| match &setting.value {
+        ToolSettingValue::Command(rule) => Some((**rule).clone()),
+        _ => None,
+    };
+    counts.filter_map(rule).collect()
+}
+
+/// Reads `commands`: a duration or a table for each pattern.
+pub(super) fn read_commands(node: &ConfigNode, reader: &mut SectionReader) {
+    let ConfigValue::Table(entries) = &node.value else {
+        return reader.add_type_problem(COMMANDS, node, "a table with an entry for each command");
+    };
+    for (pattern, node) in entries {
+        let full = format!("{COMMANDS}.{}", quoted(pattern));
+        let mut values = NodeReader::default();
+        let rule = CommandRule::read(pattern, &full, node, &mut values);
+        reader.add_node_problems(values);
+        if let Some(rule) = rule {
+            add(pattern, &full, node, reader, ToolSettingValue::Command(Box::new(rule)));
+        }
+    }
 }
 
 /// Definitions that count, strongest last, as one; what is not trusted is listed as unusable.

@@ -137,7 +137,7 @@ impl ExecInvocation<'_> {
 }
 
 /// Reads and verifies the transcript in an entry; none if a later version wrote it.
-fn read_transcript(entry: &Entry) -> Result<Option<CommandTranscript>> {
+pub(super) fn read_transcript(entry: &Entry) -> Result<Option<CommandTranscript>> {
     match CommandTranscript::read(entry.body(), ByteSpool::default()) {
         // There may be no room for a temporary file.
         Err(error) if error.kind() == ErrorKind::Io => {

@@ -4,6 +4,8 @@
 //! copies that, and `keep` decides whether it is cached. Messages go through an [`ExecReporter`]:
 //! nothing here prints lines of its own.
 
+pub(crate) mod agent_command;
+pub(crate) mod command_log;
 mod keep;
 mod look;
 mod program;

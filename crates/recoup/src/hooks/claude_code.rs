@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
 use super::wire::{self, LenientField, tag_content, typed_text};
+use crate::exec::agent_command::ReportedOutput;
 use transcript::{DENIED, NOTIFICATION, REFUSED, exit_code, parse_notification, tool_action};
 
 /// Payload on a hook's stdin.
@@ -39,6 +40,8 @@ pub(super) struct ClaudePayload<'a> {
     pub(super) tool_use_id: LenientField<String>,
     #[serde(borrow)]
     pub(super) tool_response: Option<&'a RawValue>,
+    permission_mode: LenientField<String>,
+    duration_ms: LenientField<u64>,
     error: LenientField<String>,
     is_interrupt: LenientField<bool>,
     #[serde(borrow)]
@@ -75,6 +78,8 @@ impl ClaudePayload<'_> {
             person: None,
             heard: true,
             tool_input: self.tool_input.map(|input| input.get().into()),
+            permission_mode: self.permission_mode.clone(),
+            output: None,
             what,
         }
     }
@@ -97,11 +102,13 @@ struct BatchedCall<'a> {
 /// Parses a payload; none for events that do not concern us.
 pub(super) fn parse_event(payload: &ClaudePayload<'_>) -> Option<HookEvent> {
     let name = payload.hook_event_name.clone()?;
+    let mut output = None;
     let what = match name.as_str() {
         "PostToolUse" => {
             let call = payload.call(tool_action)?;
             let read = |response: &RawValue| serde_json::from_str(response.get()).ok();
             let response: ToolResponse = payload.tool_response.and_then(read).unwrap_or_default();
+            output = response.output(*payload.duration_ms);
             let runs_on = response.status.as_deref() == Some("async_launched");
             if response.background_task_id.is_some() || runs_on {
                 return None;
@@ -113,9 +120,14 @@ pub(super) fn parse_event(payload: &ClaudePayload<'_>) -> Option<HookEvent> {
             let outcome = CallOutcome::new(&call.id, ended, &parts.join("\n"));
             HookEventKind::Called(call, outcome)
         }
+        "PostToolUseFailure" => {
+            output = failed_output(payload);
+            failed(payload)?
+        }
         _ => parse_common_event(HookClient::ClaudeCode, &name, payload)?,
     };
-    Some(payload.build_event(HookClient::ClaudeCode, name, what))
+    let event = payload.build_event(HookClient::ClaudeCode, name, what);
+    Some(HookEvent { output, ..event })
 }
 
 /// Parses events that all clients with this layout have in common.
@@ -173,8 +185,31 @@ struct ToolResponse {
     stdout: LenientField<String>,
     stderr: LenientField<String>,
     interrupted: LenientField<bool>,
+    is_image: LenientField<bool>,
+    persisted_output_path: LenientField<String>,
     background_task_id: LenientField<String>,
     status: LenientField<String>,
+}
+
+impl ToolResponse {
+    /// Output of a shell command, if it ended by itself and nothing of it was cut off.
+    fn output(&self, millis: Option<u64>) -> Option<ReportedOutput> {
+        let (stdout, stderr) = (self.stdout.clone()?, self.stderr.clone().unwrap_or_default());
+        let is_whole = *self.interrupted != Some(true)
+            && self.background_task_id.is_none()
+            && *self.is_image != Some(true)
+            && self.persisted_output_path.is_none();
+        is_whole.then_some(ReportedOutput { stdout, stderr, exit: 0, millis })
+    }
+}
+
+/// Output of a shell command that failed: the client reports both streams as one.
+fn failed_output(payload: &ClaudePayload<'_>) -> Option<ReportedOutput> {
+    let error = payload.error.as_deref()?;
+    let exit = exit_code(error).filter(|_| *payload.is_interrupt != Some(true))?;
+    let output = error.split_once('\n').map_or("", |(_, rest)| rest);
+    let stderr = output.to_owned();
+    Some(ReportedOutput { stdout: String::new(), stderr, exit, millis: *payload.duration_ms })
 }
 
 fn failed(payload: &ClaudePayload<'_>) -> Option<HookEventKind> {

@@ -247,6 +247,8 @@ impl HookDialect {
             person: None,
             heard: true,
             tool_input: payload.tool_input.map(|input| input.get().into()),
+            permission_mode: None,
+            output: None,
             what,
         })
     }

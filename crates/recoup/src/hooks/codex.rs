@@ -100,6 +100,8 @@ pub(super) fn parse_notification(notice: CodexNotification) -> Option<HookEvent>
         // Nobody reads our output.
         heard: false,
         tool_input: None,
+        permission_mode: None,
+        output: None,
         what: HookEventKind::Stopped(AnswerEnd {
             answer: notice.last_assistant_message.0,
             prompts,

@@ -25,6 +25,7 @@ pub(super) static ANSWER: AnswerSpec = AnswerSpec {
     layout: AnswerLayout::Cursor,
     context_events: &["sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"],
     decisions: DecisionSupport::RefusalOrQuestion,
+    changes_calls: false,
 };
 
 /// Payload on a hook's stdin. The event decides which fields are present.
@@ -101,6 +102,8 @@ pub(super) fn parse_event(payload: &CursorPayload<'_>) -> Option<HookEvent> {
         person: payload.is_background_agent.map(|is_alone| !is_alone),
         heard: true,
         tool_input: payload.tool_input.map(|input| input.get().into()),
+        permission_mode: None,
+        output: None,
         what,
     })
 }

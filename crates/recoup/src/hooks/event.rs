@@ -10,6 +10,7 @@ use recoup_core::memory::capture::transcript::{CallOutcome, TaskNotification, To
 use super::{claude_dialect, cursor};
 use crate::clients::{AnswerSpec, hooks_of};
 use crate::config::env;
+use crate::exec::agent_command::ReportedOutput;
 
 /// One event that a client reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,10 @@ pub(crate) struct HookEvent {
     pub(crate) heard: bool,
     /// Input of the call that the event is about, as the client encodes it.
     pub(crate) tool_input: Option<Box<str>>,
+    /// The client's own name for what runs without asking the person.
+    pub(crate) permission_mode: Option<String>,
+    /// Output of the shell command that has ended, if the client reports all of it.
+    pub(crate) output: Option<ReportedOutput>,
     /// Kind of the event, with its data.
     pub(crate) what: HookEventKind,
 }

@@ -16,6 +16,7 @@ pub mod outcome;
 mod pi;
 mod reply;
 pub mod reverse_lines;
+mod running;
 pub(crate) mod stdin;
 pub mod transcript;
 pub mod user_statement;
@@ -24,6 +25,7 @@ pub mod worker;
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::clients::replace_lone_surrogates;
 use recoup_core::memory::HookClient;
@@ -35,6 +37,7 @@ use wire::LenientField;
 pub(crate) use event::ClientEntrypoint;
 use event::HookEvent;
 
+use crate::app::App;
 use crate::config::{BaseDirs, FlagOverrides, ResolvedSettings, env};
 use crate::jobs::HookLog;
 
@@ -47,19 +50,22 @@ pub(crate) struct HookServices<'a> {
     hidden: SecretValues,
     /// Log of failures.
     log: &'a HookLog,
-    settings: OnceCell<Option<ResolvedSettings>>,
+    app: OnceCell<Option<&'static App>>,
 }
 
 impl<'a> HookServices<'a> {
     pub(crate) fn new(places: BaseDirs, log: &'a HookLog) -> Self {
-        Self { places, hidden: env::credentials(), log, settings: OnceCell::new() }
+        Self { places, hidden: env::credentials(), log, app: OnceCell::new() }
     }
 
-    /// Settings, loaded on demand; none if they can't be read.
-    fn settings(&self) -> Option<&ResolvedSettings> {
-        self.settings
-            .get_or_init(|| ResolvedSettings::load(&FlagOverrides::default()).ok())
-            .as_ref()
+    /// Settings, and what they describe, loaded on demand; none if they can't be read.
+    fn app(&self) -> Option<&'static App> {
+        let open = || App::open(&FlagOverrides::default(), Arc::new(self.log.clone())).ok();
+        *self.app.get_or_init(open)
+    }
+
+    fn settings(&self) -> Option<&'static ResolvedSettings> {
+        self.app().map(|app| &app.settings)
     }
 }
 
@@ -120,8 +126,13 @@ fn read_event(told: HookInput<'_>, hidden: &SecretValues) -> Result<Option<HookE
     let text = replace_lone_surrogates(text);
     // Command output may contain credentials that no pattern recognises.
     let hidden = hidden.in_json();
-    let text = hidden.redact(&text);
-    parse_event(&text, told.client).map_err(|error| {
+    let redacted = hidden.redact(&text);
+    let is_changed = redacted != text;
+    let parsed = parse_event(&redacted, told.client).map(|event| {
+        // What the command printed was something else.
+        event.map(|event| HookEvent { output: event.output.filter(|_| !is_changed), ..event })
+    });
+    parsed.map_err(|error| {
         let (line, column) = (error.line(), error.column());
         format!(
             "it is not JSON as a known client sends it: {:?} error at {line}:{column}",

@@ -89,6 +89,8 @@ pub(super) fn parse_event(payload: &PiPayload<'_>) -> Option<HookEvent> {
         person: *payload.ui,
         heard: true,
         tool_input,
+        permission_mode: None,
+        output: None,
         what,
     })
 }

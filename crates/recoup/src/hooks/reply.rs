@@ -1,12 +1,13 @@
 //! The reply to an event: context for the agent, a notice for the person. Rendered in each client's
 //! own format, within the size that it accepts.
 //!
-//! Nothing here ever allows a call: that would approve it in the user's place. A call is refused, or
-//! the person is asked, only for a rule of the user's.
+//! Nothing here ever allows a call of the agent's: that would approve it in the user's place. Only a
+//! replay is allowed, and only where the user has said so. A call is refused, or the person is asked,
+//! only for a rule of the user's.
 
 use recoup_core::base::text::shorten_text;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::clients::{AnswerLayout, AnswerSpec};
 
@@ -30,6 +31,17 @@ pub(crate) struct HookReply {
     pub(crate) notice: Option<String>,
     /// Decision about the call that is about to start.
     pub(crate) decision: Option<CallDecision>,
+    /// Call that takes the place of the one that is about to start.
+    pub(crate) replacement: Option<ReplacedCall>,
+}
+
+/// A command in the place of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReplacedCall {
+    /// Input of the tool, with the other command.
+    pub(crate) input: Value,
+    /// True if it may run without a question.
+    pub(crate) allows: bool,
 }
 
 /// Decision about a call that would break a rule.
@@ -62,7 +74,10 @@ impl HookReply {
 
     /// True if there is nothing to say.
     pub(crate) fn is_empty(&self) -> bool {
-        self.context.is_none() && self.notice.is_none() && self.decision.is_none()
+        self.context.is_none()
+            && self.notice.is_none()
+            && self.decision.is_none()
+            && self.replacement.is_none()
     }
 }
 
@@ -86,7 +101,8 @@ pub(super) fn render(
     if let Some(decision) = &reply.decision {
         return Some(write_decision(answer.layout, event, decision));
     }
-    let form = AnswerForm { layout: answer.layout, event };
+    let replacement = reply.replacement.as_ref();
+    let form = AnswerForm { layout: answer.layout, event, replacement };
     let mut context = reply.context.as_deref().filter(|_| answer.takes_context_at(event));
     if context.is_some_and(|text| form.excess_units(&form.write(Some(text), None)) > 0) {
         lost("the context for the agent is too long, and was dropped");
@@ -97,7 +113,10 @@ pub(super) fn render(
     if told.is_none() && notice.is_some() {
         lost("the notice for the user is too long, and was dropped");
     }
-    told.or_else(|| Some(form.write(Some(context?), None)))
+    if told.is_some() || context.is_none() && replacement.is_none() {
+        return told;
+    }
+    Some(form.write(context, None))
 }
 
 /// Writes a decision; its reason says everything that there is to say.
@@ -126,18 +145,22 @@ fn write_decision(layout: AnswerLayout, event: &str, decision: &CallDecision) ->
 struct AnswerForm<'a> {
     layout: AnswerLayout,
     event: &'a str,
+    replacement: Option<&'a ReplacedCall>,
 }
 
 impl AnswerForm<'_> {
     fn write(self, context: Option<&str>, notice: Option<&str>) -> String {
         match self.layout {
             AnswerLayout::Nested => {
-                let specific = |text| HookSpecificOutput {
+                let is_given = context.is_some() || self.replacement.is_some();
+                let specific = || HookSpecificOutput {
                     hook_event_name: self.event,
-                    additional_context: text,
+                    additional_context: context,
+                    updated_input: self.replacement.map(|it| &it.input),
+                    permission_decision: self.replacement.filter(|it| it.allows).map(|_| "allow"),
                 };
                 to_json(&NestedOutput {
-                    hook_specific_output: context.map(specific),
+                    hook_specific_output: is_given.then(specific),
                     system_message: notice,
                 })
             }
@@ -148,7 +171,10 @@ impl AnswerForm<'_> {
                 additional_context: context,
                 user_message: notice,
             }),
-            AnswerLayout::Extension => to_json(&ExtensionOutput { context, notice }),
+            AnswerLayout::Extension => {
+                let input = self.replacement.map(|it| &it.input);
+                to_json(&ExtensionOutput { context, notice, input })
+            }
         }
     }
 
@@ -187,7 +213,12 @@ struct NestedOutput<'a> {
 #[serde(rename_all = "camelCase")]
 struct HookSpecificOutput<'a> {
     hook_event_name: &'a str,
-    additional_context: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -214,6 +245,8 @@ struct ExtensionOutput<'a> {
     context: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'a Value>,
 }
 
 fn to_json(output: &impl Serialize) -> String {
@@ -233,7 +266,7 @@ mod tests {
 
     fn rendered(context: usize, notice: &str) -> (Option<String>, Vec<String>) {
         let context = (context > 0).then(|| "x".repeat(context));
-        let reply = HookReply { context, notice: Some(notice.to_owned()), decision: None };
+        let reply = HookReply { context, notice: Some(notice.to_owned()), ..HookReply::default() };
         let mut lost = Vec::new();
         let answer = &hooks_of(HookClient::ClaudeCode).answer;
         let told = render(answer, "SessionStart", &reply, |what| lost.push(what.to_owned()));

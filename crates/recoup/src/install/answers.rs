@@ -65,7 +65,7 @@ pub(crate) fn plan_answers(
 }
 
 /// Returns the change that sets keys, each given as its path.
-pub(super) fn plan_keys(
+pub(crate) fn plan_keys(
     path: &Path,
     keys: &[(Vec<&str>, &AnswerValue)],
     places: &InstallPaths,

@@ -26,6 +26,7 @@ mod version;
 mod wrap;
 
 pub(crate) use crate::clients::{AgentClient, InstallLevel, SettingsFile};
+pub(crate) use answers::{AnswerValue, plan_keys};
 pub(crate) use apply::{
     ApplyOutcome, BACKUPS, BackupList, InstallLock, apply_with_retry, install_changes,
 };

@@ -27,7 +27,7 @@ mod writes;
 
 pub(crate) use call::{CachedCall, IDENTICAL_CALL_WAIT, ToolOutcome, ToolPermit};
 pub(crate) use call_log::CallLog;
-pub(crate) use call_stats::{CallStatsCollector, ToolStats};
+pub(crate) use call_stats::{CachingAdvice, CallStatsCollector, ToolStats};
 pub(crate) use definitions::{
     OpenApiDefinition, RestToolDefinition, ServerAddress, ServerDefinition,
 };

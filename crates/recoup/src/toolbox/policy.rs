@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use recoup_core::base::text::matches_stars;
 use recoup_core::cache::Ttl;
 
 use super::read_only;
@@ -277,16 +278,7 @@ impl NamePattern {
 
     /// True if `name` matches as a whole.
     pub(crate) fn matches(&self, name: &str) -> bool {
-        let Some((first, rest)) = self.0.split_once('*') else { return self.0 == name };
-        let Some(mut name) = name.strip_prefix(first) else { return false };
-        let mut pieces: Vec<&str> = rest.split('*').collect();
-        let last = pieces.pop().unwrap_or_default();
-        for piece in pieces {
-            // The first place is always good enough: what follows has the more room.
-            let Some(at) = name.find(piece) else { return false };
-            name = &name[at + piece.len()..];
-        }
-        name.ends_with(last)
+        matches_stars(&self.0, name)
     }
 
     /// Names before patterns, then patterns with more letters.

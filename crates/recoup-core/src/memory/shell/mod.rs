@@ -1,6 +1,7 @@
 //! Kinds of commands: program and sub-command, without the details of one run. `npm test` and `npm
 //! install` differ; `cargo test -p x` and `cd crates && cargo test 2>&1 | tail` are one kind.
 
+mod plain;
 mod program;
 mod programs;
 mod running;
@@ -15,6 +16,7 @@ use splitter::ShellPipeline;
 use crate::base::text::shorten_text;
 use crate::secrets;
 
+pub use plain::{ShellToken, plain_tokens};
 pub(crate) use programs::{is_known_program, programs_for_purpose};
 pub(crate) use running::{RunCommand, run_commands, same_flag};
 pub use splitter::{ShellCommand, command_words, hides_exit_code, split_commands};

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use recoup_core::cache::{LookupExplanation, LookupRequest};
 use recoup_core::key::agent_run::AgentRunRecipe;
+use recoup_core::key::command::shell_quoted;
 use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe, Kind, Scope};
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::json;
@@ -18,6 +19,7 @@ use crate::cli::app::App;
 use crate::cli::explain::ExplainReport;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
+use crate::exec::agent_command::AgentCommand;
 use crate::gateway::{DescribedRequest, LoggedRequest, PromptCacheMiss, RequestHistory};
 use crate::toolbox::PassReason;
 
@@ -48,6 +50,7 @@ Examples:
   recoup explain exec --source 'src/**/*.rs' -- claude -p 'review src'
   recoup explain --paths src/auth.rs --query 'find sql injection' --operation security-audit
   recoup explain tool --tool search --arguments '{\"query\":\"x\"}' --name docs -- npx -y docs-server
+  recoup explain command 'cd web && npm test'
   recoup explain gateway --path /v1/messages < request.json
   recoup explain 29a54c34e14371b5
   recoup explain --prompt-cache
@@ -68,6 +71,8 @@ enum ExplainTarget {
     AgentRun(AgentRunArgs),
     /// Explain a call of an MCP tool: give what you would give `recoup mcp proxy`
     Tool(Box<ExplainToolArgs>),
+    /// Explain whether a command of an agent would be replayed or run: give the command line
+    Command(ExplainCommandArgs),
     /// Explain a request to `recoup gateway`: its body is read from stdin
     Gateway(ExplainGatewayArgs),
 }
@@ -83,6 +88,31 @@ struct ExplainToolArgs {
     arguments: String,
     #[command(flatten)]
     proxy: McpProxyArgs,
+}
+
+/// A command that an agent runs itself.
+#[derive(Debug, Args)]
+struct ExplainCommandArgs {
+    /// The command line, as one word or as several
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
+    command: Vec<String>,
+}
+
+impl ExplainCommandArgs {
+    fn explain(&self, app: &App) -> Result<Result<LookupExplanation, &'static str>> {
+        let line = match &self.command[..] {
+            [line] => line.clone(),
+            words => {
+                let words = words.iter().map(|word| shell_quoted(word.as_ref()));
+                words.collect::<Vec<_>>().join(" ")
+            }
+        };
+        let Some(command) = AgentCommand::find(app, &line, &app.settings.cwd) else {
+            return Ok(Err("no entry of [commands] names this line (`recoup help suggest`)"));
+        };
+        let entry = command.entry()?;
+        Ok(entry.map(|it| it.explain()).ok_or("its program was not found"))
+    }
 }
 
 /// A request to the gateway.
@@ -155,6 +185,10 @@ impl ExplainArgs {
             (Some(ExplainTarget::Tool(args)), _) => match args.explain(app()?)? {
                 Ok(explained) => ExplainReport::new(&explained),
                 Err(reason) => return say_bypass(&reason.to_string(), json),
+            },
+            (Some(ExplainTarget::Command(args)), _) => match args.explain(app()?)? {
+                Ok(explained) => ExplainReport::new(&explained),
+                Err(reason) => return say_bypass(reason, json),
             },
             (Some(ExplainTarget::Gateway(args)), _) => match args.explain(app()?)? {
                 Ok(explained) => ExplainReport::new(&explained),

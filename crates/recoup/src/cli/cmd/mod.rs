@@ -23,8 +23,10 @@ mod mcp_wrap;
 mod memory;
 mod pause;
 mod place;
+mod replay;
 mod run;
 mod stats;
+mod suggest;
 mod tour;
 mod trust;
 mod uninstall;
@@ -90,6 +92,12 @@ pub(super) enum RecoupCommand {
     EarlyExit(early_exit::EarlyExitArgs),
     /// Show what the cache saved: time, tokens, dollars
     Stats(stats::StatsArgs),
+    /// Show what is paid for again and again, and how to save it
+    ///
+    /// Which commands of agents ran again although no file had changed, which tool calls were
+    /// repeated with the same result, and the lines for the configuration that answer them from the
+    /// cache.
+    Suggest(suggest::SuggestArgs),
     /// Show hits and misses as they happen, in all processes
     Watch(watch::WatchArgs),
     /// Show and change what is remembered
@@ -102,6 +110,11 @@ pub(super) enum RecoupCommand {
     /// argument), records what happened and was said, and prints the answer for the client. Always
     /// exits with 0; errors are in ~/.recoup/logs/hooks.log.
     Hook(hook::HookArgs),
+    /// Print the kept output of an agent's command; called instead of the command
+    ///
+    /// Prints what the command printed on stdout and stderr, and exits as it did. A last line on
+    /// stderr says how old that is, and how to run the command.
+    Replay(replay::ReplayArgs),
     /// Pause memory: remember nothing new
     Pause(pause::PauseArgs),
     /// Resume memory after a pause
@@ -155,6 +168,7 @@ impl RecoupCommand {
         let name = |at: usize| args.get(at).and_then(|arg| arg.to_str());
         match (name(1)?, name(2)) {
             ("exec", _) => parse_command_args(&args[1..]).map(Self::Exec),
+            ("replay", _) => parse_command_args(&args[1..]).map(Self::Replay),
             ("run", _) => parse_command_args(&args[1..]).map(Self::Run),
             ("cache", Some("get")) => {
                 parse_command_args(&args[2..]).map(cache::CacheArgs::get).map(Self::Cache)
@@ -182,10 +196,12 @@ impl RecoupCommand {
             Self::Condense(args) => args.run(),
             Self::EarlyExit(args) => args.run(),
             Self::Stats(args) => args.run(),
+            Self::Suggest(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Memory(args) => args.run(),
             Self::Judge(args) => args.run(),
             Self::Hook(args) => Ok(args.run()),
+            Self::Replay(args) => Ok(args.run()),
             Self::Pause(args) => args.run(),
             Self::Resume(args) => args.run(),
             Self::Mcp(args) => args.run(),
@@ -232,6 +248,7 @@ mod tests {
             "recoup exec -v --source src --source -x --env A --tag t --store memory: -- sh -c exit",
             "recoup exec --ttl 7d --scope tenant:x ls --help",
             "recoup exec --stdin -- -x",
+            "recoup replay 0123456789abcdef",
             "recoup run a.md hello --cache 1h --var a=b --allow x --json",
             "recoup early-exit check s",
             "recoup early-exit check s --json --store redis://h",

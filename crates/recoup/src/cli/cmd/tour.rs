@@ -225,7 +225,7 @@ impl GuidedTour<'_> {
 
     fn command(&self, args: &[&str]) -> Result<Command> {
         let program =
-            std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
+            process::own_program()?;
         let mut command = Command::new(program);
         // The user's configuration must not influence the tour.
         for variable in VARIABLES.iter().filter(|var| var.name != "HOME") {

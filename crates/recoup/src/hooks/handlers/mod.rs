@@ -5,6 +5,7 @@
 
 mod checks;
 mod prompt;
+mod replay;
 mod session;
 mod tool;
 

@@ -8,7 +8,7 @@ use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock};
 use recoup_core::memory::{ContextDeliveries, EventDetails, EventTransaction, MemoryEventKind};
 
-use super::{HookContext, WriteOutcome, prompt};
+use super::{HookContext, WriteOutcome, prompt, replay};
 use crate::config::trust;
 use crate::hooks::event::{AnswerEnd, SessionStartKind};
 use crate::hooks::reply::{HookReply, utf16_len};
@@ -209,6 +209,7 @@ pub(super) fn after_compaction(context: &HookContext<'_>) -> HookReply {
 
 /// A session ended.
 pub(super) fn on_session_end(context: &HookContext<'_>, how: &str) -> HookReply {
+    replay::forget_running(context);
     context.record_turn(|transaction| transaction.end_session(how));
     context.queue_session_sweep(SweepReason::End);
     HookReply::default()

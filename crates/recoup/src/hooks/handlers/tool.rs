@@ -15,7 +15,7 @@ use recoup_core::memory::recall::inject::{BlockBudget, RulesBlock, ScoredNote, S
 use recoup_core::memory::shell::CommandKind;
 use recoup_core::memory::{ContextDeliveries, EventDetails, MemoryEventKind};
 
-use super::{HookContext, checks, prompt};
+use super::{HookContext, checks, prompt, replay};
 use crate::hooks::notice;
 use crate::hooks::outcome::{call_files, record_edits, record_outcome};
 use crate::hooks::reply::HookReply;
@@ -32,7 +32,11 @@ pub(super) fn before_call(context: &HookContext<'_>, call: &ToolCall) -> HookRep
     let mut reply = HookReply::default();
     let reminded = checks::enforce_rules(context, call, &mut reply);
     // A decision is all that the client takes, so nothing else counts as delivered.
-    if reply.decision.is_none() && context.event.takes_context() {
+    if reply.decision.is_some() {
+        return reply;
+    }
+    replay::replace_call(context, call, &mut reply);
+    if context.event.takes_context() {
         let touched = touched_files(context, call);
         let mut found = find_notes_for_call(context, call, &touched);
         found.retain(|it| !reminded.contains(&it.note.id));
@@ -120,6 +124,7 @@ pub(super) fn after_call(
     outcome: &CallOutcome,
 ) -> HookReply {
     let mut reply = HookReply::default();
+    replay::keep_output(context, call);
     let compared = checks::rules_after_call(context, call, outcome);
     let learned = context
         .record_turn(|transaction| {

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::project::Project;
-use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::change_mode::{ChangeModeArgs, MissingFlag};
@@ -338,7 +337,7 @@ impl InitContext {
 
     pub(super) fn program(&self, named: Option<&Path>) -> Result<String> {
         let running =
-            std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
+            crate::process::own_program()?;
         let named = named.map(|path| self.cwd.join(path));
         let path = install::program_path(&running, named.as_deref(), &self.places)?;
         Ok(path.display().to_string())

@@ -1,0 +1,166 @@
+//! Commands of the agent that are answered from the cache: before a call, it is replaced by the
+//! replay of an earlier run, if nothing has changed since; after a call, its output is kept.
+//!
+//! What runs without a question stays what it was: a call is replaced only where its replay runs
+//! without one. Whatever fails here lets the call pass.
+
+use std::path::Path;
+
+use recoup_core::Result;
+use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::cache::project_files_state;
+use recoup_core::memory::capture::transcript::ToolCall;
+use recoup_core::memory::shell::CommandKind;
+use recoup_core::memory::HookClient;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::HookContext;
+use crate::app::App;
+use crate::exec::agent_command::{AgentCommand, ReportedOutput};
+use crate::exec::command_log::{CommandLog, CommandLogLine, MIN_MILLIS, output_digest, pattern_of};
+use crate::clients::{CommandPermissions, clients_of_command};
+use crate::config::find_client_dirs;
+use crate::hooks::reply::{HookReply, ReplacedCall};
+use crate::hooks::running::RunningCommands;
+use crate::human;
+
+/// Input of a shell tool, as far as it decides whether a call is answered.
+#[derive(Deserialize)]
+struct ShellInput {
+    command: String,
+    #[serde(default)]
+    run_in_background: bool,
+}
+
+/// Line of a call that may be answered; none for calls of other tools, of jobs in the background, and
+/// for lines with secrets.
+fn answerable_line(context: &HookContext<'_>, call: &ToolCall) -> Option<String> {
+    let known = call.command()?;
+    let input = context.event.tool_input.as_deref()?;
+    let input: ShellInput = serde_json::from_str(input).ok()?;
+    let is_whole = !input.run_in_background && *input.command == **known;
+    is_whole.then_some(input.command)
+}
+
+impl<'a> HookContext<'a> {
+    /// The command that a rule of the user names, if the call is one.
+    fn agent_command(&self, app: &'static App, call: &ToolCall) -> Option<AgentCommand<'static>> {
+        if app.settings.commands.rules.is_empty() || app.settings.project.id() != self.project.id() {
+            return None;
+        }
+        AgentCommand::find(app, &answerable_line(self, call)?, &self.cwd)
+    }
+
+    fn running_commands(&self) -> RunningCommands {
+        RunningCommands::of_session(&self.services.places.home, &self.event.session)
+    }
+}
+
+/// A call is about to start: replaces it by a replay, or records the state that it begins in.
+pub(super) fn replace_call(context: &HookContext<'_>, call: &ToolCall, reply: &mut HookReply) {
+    if !context.event.answer().changes_calls {
+        return;
+    }
+    let Some(app) = context.services.app() else { return };
+    let Some(command) = context.agent_command(app, call) else { return };
+    match find_replay(context, app, &command, call) {
+        Ok(replacement) => reply.replacement = replacement,
+        Err(error) => context.log_error("a command was not looked up", &error),
+    }
+}
+
+fn find_replay(
+    context: &HookContext<'_>,
+    app: &App,
+    command: &AgentCommand<'_>,
+    call: &ToolCall,
+) -> Result<Option<ReplacedCall>> {
+    let Some(entry) = command.entry()? else { return Ok(None) };
+    let Some(age) = entry.look_up()? else {
+        let since = entry.since_token()?;
+        context.running_commands().begin(&call.id, &since)?;
+        return Ok(None);
+    };
+    let replay = entry.replay_command()?;
+    let Some(allows) = replay_approval(context, app, command, &replay) else { return Ok(None) };
+    let line = command.replay_line(&replay, &human::long_duration(age));
+    let input = context.event.tool_input.as_deref().unwrap_or_default();
+    let mut input: Map<String, Value> = serde_json::from_str(input).unwrap_or_default();
+    input.insert("command".to_owned(), line.into());
+    Ok(Some(ReplacedCall { input: input.into(), allows }))
+}
+
+/// Decides whether a replay runs without a question: `Some(true)` if it has to be allowed for that,
+/// as the user has said it may. `None` if the person would be asked, or if the command itself is
+/// restricted: the call then stays as it is.
+fn replay_approval(
+    context: &HookContext<'_>,
+    app: &App,
+    command: &AgentCommand<'_>,
+    replay: &str,
+) -> Option<bool> {
+    if context.event.client != HookClient::ClaudeCode {
+        return Some(false);
+    }
+    let dirs = find_client_dirs(&app.settings.cwd);
+    let permissions = CommandPermissions::read(&dirs, context.project.root());
+    let replay = [replay.to_owned()];
+    let original = command.commands();
+    if permissions.restrict(&original) || permissions.restrict(&replay) {
+        return None;
+    }
+    let is_unasked = context.event.permission_mode.as_deref() == Some("bypassPermissions");
+    if is_unasked || permissions.allow(&replay) {
+        return Some(false);
+    }
+    (app.settings.commands.allows_replays && permissions.allow(&original)).then_some(true)
+}
+
+/// A call has ended: keeps its output, if it ran in one state of its sources, and logs what it took.
+pub(super) fn keep_output(context: &HookContext<'_>, call: &ToolCall) {
+    let since = context.running_commands().end(&call.id);
+    let Some(output) = &context.event.output else { return };
+    if let Some(since) = since
+        && let Some(app) = context.services.app()
+        && let Some(command) = context.agent_command(app, call)
+    {
+        let kept = command.entry().and_then(|entry| entry.map(|it| it.keep(output, &since)).transpose());
+        if let Err(error) = kept {
+            context.log_error("the output of a command was not kept", &error);
+        }
+    }
+    if output.millis.is_some_and(|millis| millis >= MIN_MILLIS)
+        && let Err(error) = log_command(context, call, output)
+    {
+        context.log_error("a command was not logged", &error);
+    }
+}
+
+fn log_command(context: &HookContext<'_>, call: &ToolCall, output: &ReportedOutput) -> Result<()> {
+    let Some(line) = call.command() else { return Ok(()) };
+    let Some(kind) = CommandKind::of(line) else { return Ok(()) };
+    let program = kind.to_string().split(' ').next().unwrap_or_default().to_owned();
+    let (root, home) = (context.project.root(), &context.services.places.home);
+    let of_line = format!("{}\n{}", context.cwd.display(), &**line);
+    CommandLog::below(home).append(&CommandLogLine {
+        at: SystemClock.now(),
+        project: context.project.id().to_string(),
+        kind: kind.to_string(),
+        pattern: pattern_of(line),
+        is_agent: !clients_of_command(Path::new(&program), &[]).is_empty(),
+        line: Sha256Digest::of(of_line.as_bytes()),
+        millis: output.millis.unwrap_or_default(),
+        exit: output.exit,
+        output: output_digest(&format!("{}\n{}", output.stdout, output.stderr)),
+        files: project_files_state(root),
+    })
+}
+
+/// A session has ended.
+pub(super) fn forget_running(context: &HookContext<'_>) {
+    if let Err(error) = context.running_commands().forget() {
+        context.log_error("commands that did not end were not forgotten", &error);
+    }
+}
