@@ -18,6 +18,7 @@ mod pi;
 mod places;
 mod private_text;
 mod recorded;
+mod replay;
 mod spoofed;
 mod unreported_prompts;
 pub(crate) mod worker;
