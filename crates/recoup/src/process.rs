@@ -21,6 +21,14 @@ pub(crate) fn own_program() -> Result<PathBuf> {
     std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())
 }
 
+/// Arguments of the process that started this one; none where the system does not tell.
+pub(crate) fn parent_arguments() -> Vec<String> {
+    let Some(parent) = rustix::process::getppid() else { return Vec::new() };
+    let line = fs::read(format!("/proc/{}/cmdline", parent.as_raw_nonzero())).unwrap_or_default();
+    let words = line.split(|byte| *byte == 0).skip(1);
+    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}
+
 /// Starts this program with `args`, here or in that directory. It keeps none of our
 /// streams open.
 pub(crate) fn start_detached(

@@ -129,6 +129,10 @@ pub(super) const RULES_ENFORCE_HEADLESS: EnvVar =
     var("RECOUP_RULES_ENFORCE_HEADLESS", "true: ask also holds where no person is present");
 pub(super) const REPLAY_ALLOW: EnvVar =
     var("RECOUP_REPLAY_ALLOW", "true: replays of commands need no approval of their own");
+const BASH_MAX_OUTPUT_LENGTH: EnvVar = var(
+    "BASH_MAX_OUTPUT_LENGTH",
+    "from which length Claude Code cuts the output of commands: it is not kept then",
+);
 const RECOUP: EnvVar =
     var("RECOUP", "off: no command of an agent is answered from the cache");
 pub(super) const RULES_SYNC: EnvVar =
@@ -158,13 +162,14 @@ const WORKING_ON: EnvVar =
     var("RECOUP_WORKING_ON", "entries that the parent processes are computing");
 
 /// All documented variables.
-pub const VARIABLES: [EnvVar; 55] = [
+pub const VARIABLES: [EnvVar; 56] = [
     RECOUP_HOME, STORE, SCOPE, ENABLED, MAX_SIZE_MB, MAX_ENTRIES, TTL, FRESHNESS, MAX_SOURCE_FILES,
     MAX_SOURCE_MB, NOTES, NEAR_STORE, NEAR_TTL, EARLY_EXIT_DIR, LEDGER_ENABLED, LOG_HITS,
     MCP_TOKEN, GATEWAY_TOKEN, JUDGE_ENABLED, JUDGE_PROVIDER, JUDGE_MODEL, JUDGE_URL, JUDGE_KEY_ENV,
     JUDGE_DAILY_TOKENS, JUDGE_DEADLINE, ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY,
     ANTHROPIC_BASE_URL, OPENAI_BASE_URL, HTTPS_PROXY, NO_PROXY, CAPTURE_HEADLESS, RECORD_ALLOW,
-    RECORD_DENY, RULES_ENFORCE, RULES_ENFORCE_HEADLESS, REPLAY_ALLOW, RECOUP, RULES_SYNC, SKILLS_ENABLED, SKILLS_PLACE,
+    RECORD_DENY, RULES_ENFORCE, RULES_ENFORCE_HEADLESS, REPLAY_ALLOW, RECOUP,
+    BASH_MAX_OUTPUT_LENGTH, RULES_SYNC, SKILLS_ENABLED, SKILLS_PLACE,
     PEERS_KEEP, LOA_ENABLED, LOA_MAX_SIZE_MB, LOA_TTL_DAYS, CLAUDE_CONFIG_DIR, CODEX_HOME,
     PI_CODING_AGENT_DIR, KIMI_CODE_HOME, COPILOT_HOME, GEMINI_CLI_HOME, XDG_CONFIG_HOME, HOME,
     NO_COLOR,
@@ -211,6 +216,11 @@ pub(crate) fn mcp_token() -> Result<Option<String>> {
 pub(crate) fn set_variables() -> Vec<&'static str> {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     VARIABLES.iter().map(|variable| variable.name).filter(is_set).collect()
+}
+
+/// Length from which Claude Code cuts the output of commands, if the user has set it.
+pub(crate) fn claude_code_output_limit() -> Option<usize> {
+    std::env::var(BASH_MAX_OUTPUT_LENGTH.name).ok()?.parse().ok()
 }
 
 /// True if no command of an agent is to be answered from the cache.

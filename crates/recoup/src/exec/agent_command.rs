@@ -29,7 +29,7 @@ use crate::config::{CommandRule, env};
 use crate::process::own_program;
 
 /// Name of this program.
-const PROGRAM: &str = "recoup";
+pub(crate) const PROGRAM: &str = "recoup";
 /// State of all files of the project: what a command depends on if its rule does not say.
 const PROJECT_FILES: &str = "project:files";
 /// Part of the key by which these commands differ from those of `recoup exec`: their output is as a
@@ -57,6 +57,8 @@ pub(crate) struct ReportedOutput {
     pub(crate) exit: i32,
     /// Duration in milliseconds.
     pub(crate) millis: Option<u64>,
+    /// True if the client says that it changed files.
+    pub(crate) changes_files: bool,
 }
 
 /// The entry of a command's output, with everything that it depends on.
@@ -100,7 +102,7 @@ impl<'a> AgentCommand<'a> {
     }
 
     /// The line without the change of directory.
-    fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         line_of(&self.tokens)
     }
 
@@ -252,6 +254,9 @@ impl AgentCommandEntry<'_> {
     ) -> Result<Result<(), FillRefusal>> {
         if output.exit != 0 && !self.rule.failures {
             return Ok(Err(FillRefusal::Unkept(CommandEnd::Code(output.exit).to_string())));
+        }
+        if output.changes_files && self.rule.outputs.is_empty() {
+            return Ok(Err(FillRefusal::Unkept("it changed files".to_owned())));
         }
         let permit = self.cache.permit(&self.id, &self.view, &self.sources)?;
         let permit = match permit.require_unchanged_since(since) {

@@ -10,10 +10,12 @@ use recoup_core::memory::capture::transcript::{
     CallOutcome, CallStatus, ToolAction, ToolCall, bound_name,
 };
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
 use super::wire::{self, LenientField, tag_content, typed_text};
+use crate::config::env;
 use crate::exec::agent_command::ReportedOutput;
 use transcript::{DENIED, NOTIFICATION, REFUSED, exit_code, parse_notification, tool_action};
 
@@ -187,6 +189,8 @@ struct ToolResponse {
     interrupted: LenientField<bool>,
     is_image: LenientField<bool>,
     persisted_output_path: LenientField<String>,
+    return_code_interpretation: LenientField<String>,
+    bash_edit_diff: Option<IgnoredAny>,
     background_task_id: LenientField<String>,
     status: LenientField<String>,
 }
@@ -198,18 +202,33 @@ impl ToolResponse {
         let is_whole = *self.interrupted != Some(true)
             && self.background_task_id.is_none()
             && *self.is_image != Some(true)
-            && self.persisted_output_path.is_none();
-        is_whole.then_some(ReportedOutput { stdout, stderr, exit: 0, millis })
+            && self.persisted_output_path.is_none()
+            // The exit code is not told.
+            && self.return_code_interpretation.is_none()
+            && !stderr.contains(MOVED_BACK);
+        let changes_files = self.bash_edit_diff.is_some();
+        is_whole.then_some(ReportedOutput { stdout, stderr, exit: 0, millis, changes_files })
     }
 }
+
+/// The client's own words behind the output of a command that left the directories that it may use.
+const MOVED_BACK: &str = "Shell cwd was reset to";
+/// Output of a failed command from which the client cuts, in some cases without a sign.
+const MAX_FAILED_BYTES: usize = 10_000;
 
 /// Output of a shell command that failed: the client reports both streams as one.
 fn failed_output(payload: &ClaudePayload<'_>) -> Option<ReportedOutput> {
     let error = payload.error.as_deref()?;
     let exit = exit_code(error).filter(|_| *payload.is_interrupt != Some(true))?;
     let output = error.split_once('\n').map_or("", |(_, rest)| rest);
-    let stderr = output.to_owned();
-    Some(ReportedOutput { stdout: String::new(), stderr, exit, millis: *payload.duration_ms })
+    let limit = env::claude_code_output_limit().unwrap_or(MAX_FAILED_BYTES).min(MAX_FAILED_BYTES);
+    let is_whole = output.len() < limit && !output.contains(MOVED_BACK);
+    is_whole.then(|| ReportedOutput {
+        stdout: output.to_owned(),
+        exit,
+        millis: *payload.duration_ms,
+        ..ReportedOutput::default()
+    })
 }
 
 fn failed(payload: &ClaudePayload<'_>) -> Option<HookEventKind> {

@@ -1,9 +1,11 @@
 //! Commands that run now and whose output may be kept: the state of their sources before they began.
 //!
 //! ```text
-//! ~/.recoup/running/SESSION/CALL    a token; both names are digests
+//! ~/.recoup/running/SESSION/CALL    a token, a line end, a directory; both names are digests
 //! ```
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use recoup_core::Result;
@@ -24,19 +26,23 @@ impl RunningCommands {
         Self { dir: home.join("running").join(file_name(session)) }
     }
 
-    /// Records that a call has begun.
-    pub(super) fn begin(&self, call: &str, since: &SinceToken) -> Result<()> {
+    /// Records that a call has begun in a directory.
+    pub(super) fn begin(&self, call: &str, since: &SinceToken, cwd: &Path) -> Result<()> {
         fsx::ensure_private_dir(fsx::parent(&self.dir))?;
         fsx::ensure_private_dir(&self.dir)?;
-        fsx::write_unsynced(&self.dir.join(file_name(call)), since.to_string().as_bytes())
+        let line = format!("{since}\n");
+        let text = [line.as_bytes(), cwd.as_os_str().as_bytes()].concat();
+        fsx::write_unsynced(&self.dir.join(file_name(call)), &text)
     }
 
-    /// Returns the state from before a call that has ended, once.
-    pub(super) fn end(&self, call: &str) -> Option<SinceToken> {
+    /// Returns the state from before a call that has ended, and where it began, once.
+    pub(super) fn end(&self, call: &str) -> Option<(SinceToken, PathBuf)> {
         let file = self.dir.join(file_name(call));
         let text = fsx::read_regular(&file, MAX_LEN).ok()??;
         fsx::remove(&file).ok()?;
-        SinceToken::parse(str::from_utf8(&text).ok()?).ok()
+        let end = memchr::memchr(b'\n', &text)?;
+        let since = SinceToken::parse(str::from_utf8(&text[..end]).ok()?).ok()?;
+        Some((since, OsStr::from_bytes(&text[end + 1..]).into()))
     }
 
     /// Forgets them all: the session has ended.

@@ -11,20 +11,21 @@ use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::cache::project_files_state;
 use recoup_core::memory::capture::transcript::ToolCall;
-use recoup_core::memory::shell::CommandKind;
+use recoup_core::memory::shell::{CommandKind, command_words};
 use recoup_core::memory::HookClient;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::HookContext;
 use crate::app::App;
-use crate::exec::agent_command::{AgentCommand, ReportedOutput};
+use crate::exec::agent_command::{AgentCommand, PROGRAM, ReportedOutput};
 use crate::exec::command_log::{CommandLog, CommandLogLine, MIN_MILLIS, output_digest, pattern_of};
 use crate::clients::{CommandPermissions, clients_of_command};
 use crate::config::find_client_dirs;
 use crate::hooks::reply::{HookReply, ReplacedCall};
 use crate::hooks::running::RunningCommands;
 use crate::human;
+use crate::process;
 
 /// Input of a shell tool, as far as it decides whether a call is answered.
 #[derive(Deserialize)]
@@ -46,11 +47,16 @@ fn answerable_line(context: &HookContext<'_>, call: &ToolCall) -> Option<String>
 
 impl<'a> HookContext<'a> {
     /// The command that a rule of the user names, if the call is one.
-    fn agent_command(&self, app: &'static App, call: &ToolCall) -> Option<AgentCommand<'static>> {
+    fn agent_command(
+        &self,
+        app: &'static App,
+        call: &ToolCall,
+        cwd: &Path,
+    ) -> Option<AgentCommand<'static>> {
         if app.settings.commands.rules.is_empty() || app.settings.project.id() != self.project.id() {
             return None;
         }
-        AgentCommand::find(app, &answerable_line(self, call)?, &self.cwd)
+        AgentCommand::find(app, &answerable_line(self, call)?, cwd)
     }
 
     fn running_commands(&self) -> RunningCommands {
@@ -64,37 +70,49 @@ pub(super) fn replace_call(context: &HookContext<'_>, call: &ToolCall, reply: &m
         return;
     }
     let Some(app) = context.services.app() else { return };
-    let Some(command) = context.agent_command(app, call) else { return };
+    let Some(command) = context.agent_command(app, call, &context.cwd) else { return };
     match find_replay(context, app, &command, call) {
-        Ok(replacement) => reply.replacement = replacement,
+        Ok(None) => {}
+        Ok(Some((replacement, notice))) => {
+            reply.add_notice(&notice);
+            reply.replacement = Some(replacement);
+        }
         Err(error) => context.log_error("a command was not looked up", &error),
     }
 }
 
+/// Finds what takes the place of a call, and what the person is told.
 fn find_replay(
     context: &HookContext<'_>,
     app: &App,
     command: &AgentCommand<'_>,
     call: &ToolCall,
-) -> Result<Option<ReplacedCall>> {
+) -> Result<Option<(ReplacedCall, String)>> {
     let Some(entry) = command.entry()? else { return Ok(None) };
     let Some(age) = entry.look_up()? else {
         let since = entry.since_token()?;
-        context.running_commands().begin(&call.id, &since)?;
+        context.running_commands().begin(&call.id, &since, &context.cwd)?;
         return Ok(None);
     };
     let replay = entry.replay_command()?;
     let Some(allows) = replay_approval(context, app, command, &replay) else { return Ok(None) };
-    let line = command.replay_line(&replay, &human::long_duration(age));
+    let age = human::long_duration(age);
+    let line = command.replay_line(&replay, &age);
+    // The client shows the command itself, as the agent gave it.
+    let notice = format!("{} from the cache, {age} old: nothing has changed", command.line());
     let input = context.event.tool_input.as_deref().unwrap_or_default();
     let mut input: Map<String, Value> = serde_json::from_str(input).unwrap_or_default();
     input.insert("command".to_owned(), line.into());
-    Ok(Some(ReplacedCall { input: input.into(), allows }))
+    Ok(Some((ReplacedCall { input: input.into(), allows }, notice)))
 }
+
+/// Claude Code's modes in which nobody but its rules decides about a call. In others a model judges
+/// the call before hooks change it, and then refuses what it has not seen.
+const KNOWN_MODES: [&str; 4] = ["default", "acceptEdits", "dontAsk", "bypassPermissions"];
 
 /// Decides whether a replay runs without a question: `Some(true)` if it has to be allowed for that,
 /// as the user has said it may. `None` if the person would be asked, or if the command itself is
-/// restricted: the call then stays as it is.
+/// restricted, for the client compares its rules with the replay alone: the call then stays as it is.
 fn replay_approval(
     context: &HookContext<'_>,
     app: &App,
@@ -104,27 +122,34 @@ fn replay_approval(
     if context.event.client != HookClient::ClaudeCode {
         return Some(false);
     }
+    let mode = context.event.permission_mode.as_deref().filter(|it| KNOWN_MODES.contains(it))?;
     let dirs = find_client_dirs(&app.settings.cwd);
     let permissions = CommandPermissions::read(&dirs, context.project.root());
-    let replay = [replay.to_owned()];
-    let original = command.commands();
-    if permissions.restrict(&original) || permissions.restrict(&replay) {
+    let (replay, original) = ([replay.to_owned()], command.commands());
+    let is_restricted = |commands: &[String]| permissions.restrict(commands);
+    if is_restricted(&original) || is_restricted(&replay) || has_restricting_options() {
         return None;
     }
-    let is_unasked = context.event.permission_mode.as_deref() == Some("bypassPermissions");
-    if is_unasked || permissions.allow(&replay) {
+    if mode == "bypassPermissions" || permissions.allow(&replay) {
         return Some(false);
     }
     (app.settings.commands.allows_replays && permissions.allow(&original)).then_some(true)
 }
 
+/// True if the client was started with rules of its own that may refuse the command.
+fn has_restricting_options() -> bool {
+    let is_restricting = |it: &String| it.starts_with("--disallowed") || it.starts_with("--settings");
+    process::parent_arguments().iter().any(is_restricting)
+}
+
 /// A call has ended: keeps its output, if it ran in one state of its sources, and logs what it took.
 pub(super) fn keep_output(context: &HookContext<'_>, call: &ToolCall) {
-    let since = context.running_commands().end(&call.id);
+    // After `cd`, the client's directory is another one by now.
+    let began = context.running_commands().end(&call.id);
     let Some(output) = &context.event.output else { return };
-    if let Some(since) = since
+    if let Some((since, cwd)) = began
         && let Some(app) = context.services.app()
-        && let Some(command) = context.agent_command(app, call)
+        && let Some(command) = context.agent_command(app, call, &cwd)
     {
         let kept = command.entry().and_then(|entry| entry.map(|it| it.keep(output, &since)).transpose());
         if let Err(error) = kept {
@@ -156,6 +181,17 @@ fn log_command(context: &HookContext<'_>, call: &ToolCall, output: &ReportedOutp
         output: output_digest(&format!("{}\n{}", output.stdout, output.stderr)),
         files: project_files_state(root),
     })
+}
+
+/// True if a call is a replay: it says nothing about its command that is not known.
+pub(super) fn is_replay(call: &ToolCall) -> bool {
+    let commands = call.command().map(|line| command_words(line)).unwrap_or_default();
+    let last = commands.last().map_or(&[][..], Vec::as_slice);
+    matches!(last, [program, replay, _] if replay == "replay" && is_own_program(program))
+}
+
+fn is_own_program(word: &str) -> bool {
+    Path::new(word).file_name().is_some_and(|name| name == PROGRAM)
 }
 
 /// A session has ended.

@@ -89,12 +89,13 @@ impl Setting {
         let (stdout, stderr) = (output.text(), output.stderr.clone());
         let call = json!({"tool_input": input, "tool_use_id": id, "duration_ms": 1_500});
         let (event, result) = match output.code {
-            0 => (
+            Some(0) => (
                 "PostToolUse-Bash",
                 json!({"tool_response": {"stdout": stdout.trim_end(), "stderr": stderr.trim_end(),
                        "interrupted": false, "isImage": false}}),
             ),
             code => {
+                let code = code.unwrap();
                 let error = format!("Exit code {code}\n{}{}", stdout, stderr.trim_end());
                 ("PostToolUseFailure-Bash", json!({"error": error}))
             }
@@ -155,7 +156,7 @@ fn the_second_run_is_replayed_and_says_so() {
     let (replayed, second) = setting.call("./check a");
     assert!(replayed, "{}", log(&setting.home));
     assert_eq!(setting.runs(), 1);
-    assert_eq!((second.code, second.text()), (0, first.text()));
+    assert_eq!((second.code, second.text()), (Some(0), first.text()));
     let mut lines = second.stderr.lines();
     assert_eq!(lines.next(), Some("seen"));
     let last = lines.next().unwrap();
@@ -191,7 +192,7 @@ fn a_failure_is_replayed_as_a_failure_if_the_user_says_so() {
         let (_, first) = setting.call("./check");
         let (is_replay, second) = setting.call("./check");
         assert_eq!(is_replay, replayed, "{config}");
-        assert_eq!((first.code, second.code), (3, 3));
+        assert_eq!((first.code, second.code), (Some(3), Some(3)));
         if replayed {
             assert!(second.stderr.starts_with("out\nbroken\nrecoup: from cache"), "{}", second.stderr);
         }
@@ -227,6 +228,14 @@ fn a_change_into_a_directory_of_the_project_counts_as_the_directory() {
     assert_eq!(output.text(), "one\n");
     setting.is_run("cd . && ./check");
     setting.is_replayed("./check");
+    // The client tells of the end of a call in the directory that it has led to.
+    let input = json!({"command": "cd 'a b' && ../check"});
+    setting.sh("echo two >> 'a b/data.txt'");
+    assert!(matches!(setting.before("x", json!({"tool_input": input})), Call::Untouched));
+    let inside = setting.home.project().join("a b");
+    setting.tell("PostToolUse-Bash", json!({"tool_input": input, "tool_use_id": "x", "cwd": inside,
+        "tool_response": {"stdout": "one\ntwo", "stderr": ""}}));
+    setting.is_replayed("cd 'a b' && ../check");
     // Another repository is another project, and what is outside is none.
     setting.sh("mkdir inner && cp check data.txt inner && git init -q inner");
     setting.is_run("cd inner && ./check");
