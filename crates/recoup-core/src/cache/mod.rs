@@ -421,10 +421,3 @@ fn damage_from_error(error: Error, damage: BodyDamage) -> Result<Option<BodyDama
 fn read_through(body: &Body) -> Result<()> {
     body.for_each_chunk(&mut |_| Ok(()))
 }
-
-/// SHIM
-pub fn project_files_state(_: &std::path::Path) -> Option<crate::base::digest::Sha256Digest> { None }
-impl Permit {
-    /// SHIM
-    pub fn with_outputs(self, _: &[String]) -> Result<Self> { Ok(self) }
-}
