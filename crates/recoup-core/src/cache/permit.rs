@@ -137,6 +137,13 @@ impl Permit {
         self.watched.first_ignored()
     }
 
+    /// Adds files, directories, globs and states that the work has written. They are captured now, and
+    /// not compared with their state before the work. A later look-up misses if they have changed.
+    pub fn with_outputs(self, outputs: &[String]) -> Result<Self> {
+        let now = self.cache.clock().now();
+        Ok(Self { watched: self.watched.with_outputs(outputs, now)?, ..self })
+    }
+
     /// Returns the permit if the sources are still in the state of the token.
     pub fn require_unchanged_since(self, since: &SinceToken) -> Result<Self, FillRefusal> {
         let refusal = if since.is_after(self.cache.clock().now()) {

@@ -25,6 +25,7 @@ mod memory;
 #[path = "../../tests/it/model_server.rs"]
 mod model_server;
 mod notes;
+mod project_files;
 mod proxy;
 #[allow(dead_code, reason = "the engine's tests use more of it")]
 #[path = "../../../recoup-core/tests/it/redis_server.rs"]
@@ -83,6 +84,7 @@ fn main() {
     proxy::against_peer(&wanted, &mut report);
     hooks::all(&wanted, &mut report);
     gateway::all(&wanted, &mut report);
+    project_files::all(&wanted, &mut report);
     let timings: [(&str, Timing); 13] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),

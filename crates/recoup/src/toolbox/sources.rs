@@ -13,7 +13,7 @@ use super::params::RawMembers;
 const GLOB: [char; 4] = ['*', '?', '[', '{'];
 
 /// States as the last part of a source: no files of these names exist.
-const STATES: [&str; 4] = ["git:HEAD", "git:index", "dir:list", "dir:tree"];
+const STATES: [&str; 5] = ["git:HEAD", "git:index", "dir:list", "dir:tree", "project:files"];
 
 /// Longest text that is looked up as a path.
 const MAX_PATH_LEN: usize = 4096;

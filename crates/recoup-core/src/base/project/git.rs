@@ -34,6 +34,16 @@ pub(super) fn find_repository(start: &Path) -> Option<(&Path, PathBuf)> {
     nearest(common_dir_of_worktree).or_else(|| nearest(common_dir_of_bare))
 }
 
+/// Root of the nearest worktree at or above `start`.
+pub(crate) fn worktree_root(start: &Path) -> Option<&Path> {
+    start.ancestors().find(|dir| is_worktree_root(dir))
+}
+
+/// True if `dir` has a `.git` of its own that is a repository.
+pub(crate) fn is_worktree_root(dir: &Path) -> bool {
+    common_dir_of_worktree(dir).is_some()
+}
+
 /// The common directory of the repository that a local remote names, tried in
 /// the places, and in the order, in which `git` tries them.
 pub(super) fn find_local_remote(place: &Path) -> Option<PathBuf> {

@@ -9,6 +9,7 @@
 
 mod git;
 mod git_index;
+mod git_object;
 mod proof;
 mod registry;
 mod remote;
@@ -21,8 +22,9 @@ use std::sync::Arc;
 use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::error::{Error, IoContext as _, Result};
 
-pub(crate) use git::head_state;
-pub(crate) use git_index::index_state;
+pub(crate) use git::{head_state, is_worktree_root, worktree_root};
+pub(crate) use git_index::{TrackedStat, WorktreeIndex, index_state};
+pub(crate) use git_object::{BlobHasher, ObjectId};
 use remote::RemoteAddress;
 
 pub use registry::{ConfirmedCheckout, ProjectRecord, ProjectRegistry, ProjectStanding};

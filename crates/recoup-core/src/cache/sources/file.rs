@@ -27,7 +27,7 @@ const TICK_MILLIS: i64 = 100;
 /// Like [`TICK_MILLIS`], for file systems that store whole or even seconds only.
 const COARSE_TICK_MILLIS: i64 = 2_000;
 /// The mode bit by which git, too, recognizes executables.
-const OWNER_EXECUTES: u32 = 0o100;
+pub(super) const OWNER_EXECUTES: u32 = 0o100;
 /// Token version: a time and the state of the sources that will be named again.
 const UNNAMED_TOKEN: &str = "r1";
 /// Token version: like [`UNNAMED_TOKEN`], with fingerprints of the source names.
@@ -170,7 +170,7 @@ fn hash_contents(path: &Path) -> io::Result<(u64, Sha256Digest)> {
 }
 
 /// True if a change after `now` could leave timestamps as young as these.
-fn is_racy(stat: &FileStat, now: Timestamp) -> bool {
+pub(super) fn is_racy(stat: &FileStat, now: Timestamp) -> bool {
     let coarse = stat.mtime % 1_000_000_000 == 0 && stat.ctime % 1_000_000_000 == 0;
     let tick = if coarse { COARSE_TICK_MILLIS } else { TICK_MILLIS };
     now.as_millis() - stat.mtime.max(stat.ctime) / 1_000_000 < tick

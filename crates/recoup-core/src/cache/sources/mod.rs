@@ -2,12 +2,15 @@
 //! on each look-up.
 //!
 //! A source is a file, a directory (all files below it), a glob, or a state: `git:HEAD`, the commit
-//! that is checked out, `git:index`, what is staged, `DIR/dir:list` and `DIR/dir:tree`, the names in a
-//! directory. Files that git ignores are skipped in directories and globs, unless they are named
-//! explicitly. A new file that matches is a change like any other.
+//! that is checked out, `git:index`, what is staged, `project:files`, the contents of all files that
+//! git tracks or does not ignore, `DIR/dir:list` and `DIR/dir:tree`, the names in a directory. Files
+//! that git ignores are skipped in directories and globs, unless they are named explicitly. A new file
+//! that matches is a change like any other.
 
+mod directory_rules;
 mod file;
 mod pattern;
+mod project_files;
 mod state;
 
 use std::collections::BTreeSet;
@@ -27,6 +30,7 @@ use crate::error::{Error, ErrorKind, Result};
 use file::{NameFingerprint, SourceSnapshot, is_absence};
 
 pub use file::SinceToken;
+pub use project_files::project_files_state;
 
 /// How changes of source files are detected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -88,6 +92,8 @@ pub struct WatchedSources {
     named: Vec<(String, NameFingerprint)>,
     limits: SourceLimits,
     taken: Timestamp,
+    /// What the work has written, in its state after the work.
+    outputs: Option<RecordedSources>,
 }
 
 impl WatchedSources {
@@ -130,13 +136,16 @@ impl WatchedSources {
             }
             files.push(file::capture(view, &path, given, now)?);
         }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        files.dedup_by(|a, b| a.path == b.path);
-        patterns.sort_unstable();
-        patterns.dedup();
+        sort_sources(&mut files, &mut patterns);
         let place = (!files.is_empty() || !patterns.is_empty()).then(|| current_place(view));
         let sources = RecordedSources { place, files, patterns, older: None };
-        Ok(Self { view: view.clone(), sources, named, limits, taken: now })
+        Ok(Self { view: view.clone(), sources, named, limits, taken: now, outputs: None })
+    }
+
+    /// Captures what the work has written, to be recorded beside its sources.
+    pub(super) fn with_outputs(self, given: &[String], now: Timestamp) -> Result<Self> {
+        let captured = Self::capture(&self.view, given, self.limits, now)?;
+        Ok(Self { outputs: Some(captured.sources), ..self })
     }
 
     /// Returns the sources in `given` that exist and can be watched, without reading them.
@@ -228,8 +237,21 @@ impl WatchedSources {
 
     /// The sources as an entry stores them.
     pub(crate) fn into_sources(self) -> RecordedSources {
-        self.sources
+        let Some(mut outputs) = self.outputs else { return self.sources };
+        let RecordedSources { place, mut files, mut patterns, older } = self.sources;
+        files.append(&mut outputs.files);
+        patterns.append(&mut outputs.patterns);
+        sort_sources(&mut files, &mut patterns);
+        RecordedSources { place: place.or(outputs.place), files, patterns, older }
     }
+}
+
+/// Each once, in order of path.
+fn sort_sources(files: &mut Vec<SourceFile>, patterns: &mut Vec<SourcePattern>) {
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files.dedup_by(|a, b| a.path == b.path);
+    patterns.sort_unstable();
+    patterns.dedup();
 }
 
 /// A source that has changed.

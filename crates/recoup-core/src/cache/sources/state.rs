@@ -1,11 +1,12 @@
-//! Sources that are a state and no file: the commit that is checked out, what is staged, the names
-//! in a directory. Each is the last part of a path, such as `DIR/git:HEAD`, and recorded like a file
+//! Sources that are a state and no file: the commit that is checked out, what is staged, the contents
+//! of a project, the names in a directory. Each is the last part of a path, such as `DIR/git:HEAD`, and recorded like a file
 //! of that name: versions that do not know it find no such file, and serve nothing.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use super::project_files::project_files_state;
 use super::{PathContext, SourceChange, SourceChangeKind, SourceLimits, stored_path};
 use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::base::project::{head_state, index_state};
@@ -22,7 +23,7 @@ pub(super) struct StateSource {
     is_of_project: bool,
 }
 
-static STATE_SOURCES: [StateSource; 4] = [
+static STATE_SOURCES: [StateSource; 5] = [
     StateSource { name: "git:HEAD", read: |dir, _| head_state(dir), is_of_project: true },
     StateSource { name: "git:index", read: |dir, _| index_state(dir), is_of_project: true },
     StateSource {
@@ -34,6 +35,11 @@ static STATE_SOURCES: [StateSource; 4] = [
         name: "dir:tree",
         read: |dir, limits| listing(dir, usize::MAX, limits),
         is_of_project: false,
+    },
+    StateSource {
+        name: "project:files",
+        read: |dir, limits| Some(project_files_state(dir, limits)?.as_bytes().to_vec()),
+        is_of_project: true,
     },
 ];
 
