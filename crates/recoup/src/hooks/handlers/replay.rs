@@ -9,7 +9,7 @@ use std::path::Path;
 use recoup_core::Result;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::cache::project_files_state;
+use recoup_core::cache::{SourceLimits, project_files_state};
 use recoup_core::memory::capture::transcript::ToolCall;
 use recoup_core::memory::shell::{CommandKind, command_words};
 use recoup_core::memory::HookClient;
@@ -26,6 +26,9 @@ use crate::hooks::reply::{HookReply, ReplacedCall};
 use crate::hooks::running::RunningCommands;
 use crate::human;
 use crate::process;
+
+/// Limits of the project's files whose state is noted.
+const NOTED_SOURCES: SourceLimits = SourceLimits { files: 200_000, bytes: 32 << 20 };
 
 /// Input of a shell tool, as far as it decides whether a call is answered.
 #[derive(Deserialize)]
@@ -179,7 +182,7 @@ fn log_command(context: &HookContext<'_>, call: &ToolCall, output: &ReportedOutp
         millis: output.millis.unwrap_or_default(),
         exit: output.exit,
         output: output_digest(&format!("{}\n{}", output.stdout, output.stderr)),
-        files: project_files_state(root),
+        files: project_files_state(root, NOTED_SOURCES),
     })
 }
 

@@ -27,7 +27,7 @@ enum Call {
 impl Setting {
     fn new(config: &str) -> Self {
         let home = Home::new();
-        home.write(".recoup/config.toml", config);
+        home.write("../recoup/config.toml", config);
         let project = home.project();
         fs::write(project.join("check"), "#!/bin/sh\necho run >> \"$HOME/runs\"\ncat data.txt\necho seen >&2\n")
             .unwrap();
@@ -43,7 +43,7 @@ impl Setting {
     }
 
     fn settings(&self, settings: &Value) {
-        self.home.write(".claude/settings.json", settings.to_string());
+        self.home.write("../.claude/settings.json", settings.to_string());
     }
 
     /// A shell of the agent, in which `recoup` is found.
@@ -194,7 +194,7 @@ fn a_failure_is_replayed_as_a_failure_if_the_user_says_so() {
         assert_eq!(is_replay, replayed, "{config}");
         assert_eq!((first.code, second.code), (Some(3), Some(3)));
         if replayed {
-            assert!(second.stderr.starts_with("out\nbroken\nrecoup: from cache"), "{}", second.stderr);
+            assert_eq!(second.text(), "out\nbroken\n", "the client reports both streams as one");
         }
     }
 }
@@ -342,7 +342,7 @@ fn nobodys_permissions_change() {
     ] {
         assert_eq!(asked(settings.clone(), mode), expected, "{settings} {mode}");
     }
-    setting.home.write(".recoup/config.toml", format!("replay.allow = true\n{CHECK}"));
+    setting.home.write("../recoup/config.toml", format!("replay.allow = true\n{CHECK}"));
     for (settings, expected) in [
         (json!({"allow": ["Bash(./check:*)"]}), "allow"),
         (json!({"allow": ["Bash(./check:*)"], "deny": ["Bash(./check:*)"]}), "untouched"),
@@ -389,8 +389,8 @@ fn stats_count_what_was_replayed() {
     setting.is_run("./check");
     setting.is_replayed("./check");
     let stats = setting.home.run(&["stats", "--json"]).expect(0).json();
-    assert_eq!(stats["hits"], 1, "{stats}");
-    assert_eq!(stats["lookups"], 2, "{stats}");
+    assert_eq!((&stats["counts"]["hit"], &stats["counts"]["absent"]), (&json!(1), &json!(1)), "{stats}");
+    assert!(stats.to_string().contains("\"millis\":1500"), "{stats}");
 }
 
 #[test]
