@@ -144,7 +144,9 @@ impl WorktreeIndex {
         let Self { files, names, .. } = &mut index;
         files.sort_by(|a, b| names[a.name.clone()].cmp(&names[b.name.clone()]));
         if is_split {
-            files.iter_mut().for_each(|file| file.is_trusted = false);
+            for file in files {
+                file.is_trusted = false;
+            }
         }
         Some(index)
     }
@@ -154,11 +156,11 @@ impl WorktreeIndex {
         self.names.reserve(entries.len() * 48);
         let mut before = 0..0;
         for entry in entries {
-            let start = self.names.len();
+            let name_at = self.names.len();
             let kept = entry.kept_of(&self.names[before.clone()])?.len();
             self.names.extend_from_within(before.start..before.start + kept);
             self.names.extend_from_slice(entry.name);
-            before = start..self.names.len();
+            before = name_at..self.names.len();
             // In a split index, these replace others by their place.
             if before.is_empty() {
                 continue;

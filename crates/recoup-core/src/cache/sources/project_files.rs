@@ -161,15 +161,14 @@ impl ProjectWalk {
             };
             queue.busy += 1;
             drop(queue);
-            let looked = self.look_at(&task, &mut more);
+            let looked = self.look_at(&task, &mut more, &mut found);
             queue = self.queue.lock();
             queue.busy -= 1;
-            let Some(digest) = looked else {
+            if looked.is_none() {
                 queue.is_over = true;
                 self.wake.notify_all();
                 return None;
-            };
-            found.extend(digest.map(|digest| (task.path, digest)));
+            }
             queue.tasks.append(&mut more);
             self.wake.notify_all();
         }
@@ -177,13 +176,14 @@ impl ProjectWalk {
         Some(found)
     }
 
-    /// The digest of the files in a directory, if any; adds its directories to `more`. The outer
-    /// `None` means that there is no state.
+    /// Adds the digest of the files in a directory to `found`, if it has any, and its directories to
+    /// `more`. `None` means that there is no state.
     fn look_at(
         &self,
         task: &DirectoryTask,
         more: &mut Vec<DirectoryTask>,
-    ) -> Option<Option<Sha256Digest>> {
+        found: &mut Vec<DirectoryDigest>,
+    ) -> Option<()> {
         let path = if task.path.is_empty() { b"." } else { task.path.as_slice() };
         let mut dir = Dir::new(open_at(&self.root, path, OFlags::DIRECTORY).ok()?).ok()?;
         let (mut names, mut kinds) = (Vec::new(), Vec::new());
@@ -207,7 +207,9 @@ impl ProjectWalk {
         let attributes = has(ATTRIBUTES_FILE).then(|| here.join(ATTRIBUTES_FILE));
         let of_repository = task.is_worktree_root.then_some(&task.index.attributes);
         let mut rules = DirectoryRules::new(here, task.rules.clone(), has(IGNORE_FILE));
-        attributes.iter().chain(of_repository).for_each(|file| rules.add_attributes(file));
+        for file in attributes.iter().chain(of_repository) {
+            rules.add_attributes(file);
+        }
         if task.path.is_empty() {
             rules.include();
         }
@@ -223,7 +225,7 @@ impl ProjectWalk {
                 Ok(stat) => {
                     let object =
                         known_object(&task.index, at, &stat).filter(|_| !rules.converts(name));
-                    records.extend(self.record(dir, name, &stat, object, task.index.object_len)?);
+                    self.add_record(&mut records, dir, name, &stat, object, task)?;
                 }
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
                 Err(_) => return None,
@@ -233,7 +235,7 @@ impl ProjectWalk {
             if name == b".git" {
                 continue;
             }
-            let found =
+            let tracked_at =
                 files.binary_search_by(|at| task.index.name(*at)[task.name_at..].cmp(name)).ok();
             let kind = match kind {
                 FileType::Unknown => FileType::from_raw_mode(lstat_at(dir, name).ok()?.st_mode),
@@ -242,37 +244,43 @@ impl ProjectWalk {
             if kind == FileType::Directory {
                 let tracked = dirs.get(name).cloned();
                 let is_submodule =
-                    found.is_some_and(|at| task.index.file(files[at]).mode == SUBMODULE);
+                    tracked_at.is_some_and(|at| task.index.file(files[at]).mode == SUBMODULE);
                 let untracked = if is_submodule { UntrackedFiles::All } else { untracked };
                 if tracked.is_some() || untracked.counts(&rules, name, true) {
                     more.push(task.child(name, tracked, untracked, &rules));
                 }
-            } else if found.is_none() && untracked.counts(&rules, name, false) {
+            } else if tracked_at.is_none() && untracked.counts(&rules, name, false) {
                 let stat = lstat_at(dir, name).ok()?;
-                records.extend(self.record(dir, name, &stat, None, task.index.object_len)?);
+                self.add_record(&mut records, dir, name, &stat, None, task)?;
             }
         }
         records.sort_by_key(|record| record.name);
         let mut hasher = Sha256Hasher::new();
-        records.iter().for_each(|record| record.add_to(&mut hasher));
-        Some((!records.is_empty()).then(|| hasher.finish()))
+        for record in &records {
+            record.add_to(&mut hasher);
+        }
+        if !records.is_empty() {
+            found.push((task.path.clone(), hasher.finish()));
+        }
+        Some(())
     }
 
-    /// What counts of a file or link; nothing for what is neither. The outer `None` means that there
-    /// is no state.
-    fn record<'n>(
+    /// Adds what counts of a file or link; nothing for what is neither. `None` means that there is no
+    /// state.
+    fn add_record<'n>(
         &self,
+        records: &mut Vec<FileRecord<'n>>,
         dir: BorrowedFd<'_>,
         name: &'n [u8],
         stat: &Stat,
         known: Option<ObjectId>,
-        object_len: usize,
-    ) -> Option<Option<FileRecord<'n>>> {
+        task: &DirectoryTask,
+    ) -> Option<()> {
         let kind = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile if stat.st_mode & OWNER_EXECUTES != 0 => b'x',
             FileType::RegularFile => b'f',
             FileType::Symlink => b'l',
-            _ => return Some(None),
+            _ => return Some(()),
         };
         if self.files.fetch_add(1, Ordering::Relaxed) >= self.limits.files {
             return None;
@@ -280,9 +288,10 @@ impl ProjectWalk {
         let size = u64::try_from(stat.st_size).ok()?;
         let id = match known {
             Some(object) => object,
-            None => self.contents_id(dir, name, stat, object_len)?,
+            None => self.contents_id(dir, name, stat, task.index.object_len)?,
         };
-        Some(Some(FileRecord { name, kind, size, id }))
+        records.push(FileRecord { name, kind, size, id });
+        Some(())
     }
 
     /// Reads a file; `None` if it changes meanwhile.

@@ -74,14 +74,13 @@ fn take(tree: &Tree, step: &Step) {
         Step::Touch(name) if tree.path(NAMES[*name]).is_file() => {
             set_mtime(&tree.path(NAMES[*name]), std::time::SystemTime::UNIX_EPOCH);
         }
-        Step::Touch(_) => {}
         Step::Ignore(rules) => {
             tree.write(".gitignore", ["*.log\nignored/\n", "*.log\n!d/b.log\n", "/d/\n"][*rules]);
         }
         Step::Add(name) if tree.path(NAMES[*name]).is_file() => {
             tree.git(&["add", "-f", NAMES[*name]]);
         }
-        Step::Add(_) => {}
+        Step::Touch(_) | Step::Add(_) => {}
         Step::Git(arguments) => tree.git(arguments),
         Step::Settle => tree.settle(),
     }
