@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use memchr::memmem;
 use recoup_core::base::fsx;
 
 use super::commands::COMMANDS;
@@ -16,6 +17,7 @@ use super::keys::{
 };
 use super::node_reader::{NodeProblem, NodeReader};
 use super::origin::{ConfigFile, ValueOrigin};
+use super::places::BaseDirs;
 use super::prices::{self, TokenPrice};
 use super::problem::ConfigProblem;
 use super::providers::PROVIDERS;
@@ -51,6 +53,16 @@ pub(super) fn read(file: ConfigFile, path: &Path, shown: &str) -> Option<ConfigF
         return Some(contents_with_problem(ConfigProblem::of_file(file, shown, "not valid UTF-8")));
     };
     Some(read_text(file, text, shown))
+}
+
+/// True if a file may name commands of agents: hooks ask before each command whether it is worth
+/// reading the settings.
+pub(crate) fn mentions_commands(places: &BaseDirs, root: &Path) -> bool {
+    let files = [places.user_file(), root.join(ConfigFile::Project.name())];
+    files.iter().any(|file| {
+        let text = fsx::read_regular(file, MAX_LEN).ok().flatten();
+        text.is_some_and(|text| memmem::find(&text, COMMANDS.as_bytes()).is_some())
+    })
 }
 
 /// Reads a text that is, or would be, in the file.

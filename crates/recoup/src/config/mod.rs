@@ -50,6 +50,7 @@ pub(crate) use definitions::{
 };
 pub(crate) use document::{ConfigNode, ConfigValue, DocumentError, YamlSource, read_yaml};
 pub use env::{EnvVar, VARIABLES};
+pub(crate) use files::mentions_commands;
 pub use gateway::GatewaySettings;
 pub(crate) use gateway::{
     DailyBudget, GatewayCacheRule, GatewayLimits, TenantSettings, UpstreamSettings,

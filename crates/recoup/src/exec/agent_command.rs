@@ -106,6 +106,11 @@ impl<'a> AgentCommand<'a> {
         line_of(&self.tokens)
     }
 
+    /// True if the user has said that a replay needs no approval of its own.
+    pub(crate) fn allows_replays(&self) -> bool {
+        self.app.settings.commands.allows_replays
+    }
+
     /// Each command of the line, by itself.
     pub(crate) fn commands(&self) -> Vec<String> {
         let commands = self.tokens.split(|it| matches!(it, ShellToken::Operator(_)));

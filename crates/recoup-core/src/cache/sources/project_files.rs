@@ -45,8 +45,8 @@ const SUBMODULE: u32 = 0o160_000;
 /// count by the same rule. Times do not count, nor does what is staged or committed.
 ///
 /// Outside of a repository, every file counts that no `.gitignore` in `dir` ignores. `None` if `dir` is
-/// no directory, an index is not understood, files change meanwhile or are more than `limits` allow.
-/// `SourceLimits::bytes` limits what is read.
+/// no directory, an index is not understood, files change meanwhile, or more of them would have to be
+/// read than `limits` allow.
 pub fn project_files_state(dir: &Path, limits: SourceLimits) -> Option<Sha256Digest> {
     let dir = dir.canonicalize().ok()?;
     let root = open_at(CWD, dir.as_os_str().as_bytes(), OFlags::DIRECTORY).ok()?;
@@ -282,9 +282,6 @@ impl ProjectWalk {
             FileType::Symlink => b'l',
             _ => return Some(()),
         };
-        if self.files.fetch_add(1, Ordering::Relaxed) >= self.limits.files {
-            return None;
-        }
         let size = u64::try_from(stat.st_size).ok()?;
         let id = match known {
             Some(object) => object,
@@ -302,6 +299,9 @@ impl ProjectWalk {
         stat: &Stat,
         object_len: usize,
     ) -> Option<ObjectId> {
+        if self.files.fetch_add(1, Ordering::Relaxed) >= self.limits.files {
+            return None;
+        }
         let size = u64::try_from(stat.st_size).ok()?;
         if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
             let target = rustix::fs::readlinkat(dir, name, Vec::new()).ok()?;

@@ -298,10 +298,11 @@ fn limits_and_unreadable_files_are_heeded() {
     assert!(!limited(3, 1_000));
     assert!(!limited(4, 10), "they are too young not to be read");
     tree.settle();
-    assert!(limited(4, 0));
+    assert!(limited(0, 0), "nothing is read");
     tree.write("b.txt", "eleven bytes");
-    assert!(!limited(5, 11));
-    assert!(limited(5, 12));
+    assert!(!limited(1, 11));
+    assert!(!limited(0, 12));
+    assert!(limited(1, 12));
     let missing = tree.path("missing");
     assert_eq!(project_files_state(&missing, SourceLimits::default()), None);
     assert_eq!(project_files_state(&tree.path("a.txt"), SourceLimits::default()), None);

@@ -17,11 +17,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::HookContext;
-use crate::app::App;
 use crate::exec::agent_command::{AgentCommand, PROGRAM, ReportedOutput};
 use crate::exec::command_log::{CommandLog, CommandLogLine, MIN_MILLIS, output_digest, pattern_of};
 use crate::clients::{CommandPermissions, clients_of_command};
-use crate::config::find_client_dirs;
+use crate::config::{find_client_dirs, mentions_commands};
 use crate::hooks::reply::{HookReply, ReplacedCall};
 use crate::hooks::running::RunningCommands;
 use crate::human;
@@ -50,16 +49,13 @@ fn answerable_line(context: &HookContext<'_>, call: &ToolCall) -> Option<String>
 
 impl<'a> HookContext<'a> {
     /// The command that a rule of the user names, if the call is one.
-    fn agent_command(
-        &self,
-        app: &'static App,
-        call: &ToolCall,
-        cwd: &Path,
-    ) -> Option<AgentCommand<'static>> {
-        if app.settings.commands.rules.is_empty() || app.settings.project.id() != self.project.id() {
+    fn agent_command(&self, call: &ToolCall, cwd: &Path) -> Option<AgentCommand<'static>> {
+        let line = answerable_line(self, call)?;
+        if !mentions_commands(&self.services.places, self.project.root()) {
             return None;
         }
-        AgentCommand::find(app, &answerable_line(self, call)?, cwd)
+        let app = self.services.app().filter(|it| it.settings.project.id() == self.project.id())?;
+        AgentCommand::find(app, &line, cwd)
     }
 
     fn running_commands(&self) -> RunningCommands {
@@ -72,9 +68,8 @@ pub(super) fn replace_call(context: &HookContext<'_>, call: &ToolCall, reply: &m
     if !context.event.answer().changes_calls {
         return;
     }
-    let Some(app) = context.services.app() else { return };
-    let Some(command) = context.agent_command(app, call, &context.cwd) else { return };
-    match find_replay(context, app, &command, call) {
+    let Some(command) = context.agent_command(call, &context.cwd) else { return };
+    match find_replay(context, &command, call) {
         Ok(None) => {}
         Ok(Some((replacement, notice))) => {
             reply.add_notice(&notice);
@@ -87,7 +82,6 @@ pub(super) fn replace_call(context: &HookContext<'_>, call: &ToolCall, reply: &m
 /// Finds what takes the place of a call, and what the person is told.
 fn find_replay(
     context: &HookContext<'_>,
-    app: &App,
     command: &AgentCommand<'_>,
     call: &ToolCall,
 ) -> Result<Option<(ReplacedCall, String)>> {
@@ -98,7 +92,7 @@ fn find_replay(
         return Ok(None);
     };
     let replay = entry.replay_command()?;
-    let Some(allows) = replay_approval(context, app, command, &replay) else { return Ok(None) };
+    let Some(allows) = replay_approval(context, command, &replay) else { return Ok(None) };
     let age = human::long_duration(age);
     let line = command.replay_line(&replay, &age);
     // The client shows the command itself, as the agent gave it.
@@ -118,7 +112,6 @@ const KNOWN_MODES: [&str; 4] = ["default", "acceptEdits", "dontAsk", "bypassPerm
 /// restricted, for the client compares its rules with the replay alone: the call then stays as it is.
 fn replay_approval(
     context: &HookContext<'_>,
-    app: &App,
     command: &AgentCommand<'_>,
     replay: &str,
 ) -> Option<bool> {
@@ -126,7 +119,7 @@ fn replay_approval(
         return Some(false);
     }
     let mode = context.event.permission_mode.as_deref().filter(|it| KNOWN_MODES.contains(it))?;
-    let dirs = find_client_dirs(&app.settings.cwd);
+    let dirs = find_client_dirs(&context.services.places.cwd);
     let permissions = CommandPermissions::read(&dirs, context.project.root());
     let (replay, original) = ([replay.to_owned()], command.commands());
     let is_restricted = |commands: &[String]| permissions.restrict(commands);
@@ -136,7 +129,7 @@ fn replay_approval(
     if mode == "bypassPermissions" || permissions.allow(&replay) {
         return Some(false);
     }
-    (app.settings.commands.allows_replays && permissions.allow(&original)).then_some(true)
+    (command.allows_replays() && permissions.allow(&original)).then_some(true)
 }
 
 /// True if the client was started with rules of its own that may refuse the command.
@@ -151,8 +144,7 @@ pub(super) fn keep_output(context: &HookContext<'_>, call: &ToolCall) {
     let began = context.running_commands().end(&call.id);
     let Some(output) = &context.event.output else { return };
     if let Some((since, cwd)) = began
-        && let Some(app) = context.services.app()
-        && let Some(command) = context.agent_command(app, call, &cwd)
+        && let Some(command) = context.agent_command(call, &cwd)
     {
         let kept = command.entry().and_then(|entry| entry.map(|it| it.keep(output, &since)).transpose());
         if let Err(error) = kept {
