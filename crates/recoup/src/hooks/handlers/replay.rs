@@ -151,7 +151,9 @@ pub(super) fn keep_output(context: &HookContext<'_>, call: &ToolCall) {
             context.log_error("the output of a command was not kept", &error);
         }
     }
-    if output.millis.is_some_and(|millis| millis >= MIN_MILLIS)
+    let is_noted = output.millis.is_some_and(|millis| millis >= MIN_MILLIS)
+        && context.memory.pause_reason(context.scope()).is_ok_and(|paused| paused.is_none());
+    if is_noted
         && let Err(error) = log_command(context, call, output)
     {
         context.log_error("a command was not logged", &error);
