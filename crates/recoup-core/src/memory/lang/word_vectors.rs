@@ -20,7 +20,7 @@ use crate::memory::lang::tokenizer::{WordSort, is_unspaced, tokenize};
 static TABLE: &[u8] = include_bytes!("word_vectors.bin");
 
 /// Numbers of a vector.
-const DIMENSIONS: usize = 128;
+pub(crate) const DIMENSIONS: usize = 128;
 const SLOTS: usize = 1 << 16;
 const HEAD: usize = 16;
 const OFFSETS: usize = HEAD + 2 * SLOTS;
@@ -52,6 +52,10 @@ impl TextVector {
     }
 
     /// Cosine of two vectors.
+    pub(crate) fn numbers(&self) -> &[f32; DIMENSIONS] {
+        &self.0
+    }
+
     pub(crate) fn similarity(&self, other: &Self) -> f32 {
         self.0.iter().zip(&other.0).map(|(a, b)| a * b).sum()
     }
