@@ -14,6 +14,7 @@ mod call;
 mod command;
 mod compile;
 mod path;
+pub mod role_input;
 pub mod roles;
 mod terms;
 mod written_text;
@@ -59,6 +60,11 @@ impl RuleCheck {
     /// if its words give no certain check.
     pub fn compile(text: &str, paths: Option<&str>) -> Option<Self> {
         compile::compile_rule(text, paths)
+    }
+
+    /// Compiles a rule whose terms have the roles that `shares` tells: what training is measured by.
+    pub fn compile_with_roles(text: &str, shares: &[roles::RoleShares]) -> Option<Self> {
+        compile::compile_roles(text, &terms::split_terms(text), shares, None)
     }
 
     /// True if this version of the compiler made it.

@@ -175,13 +175,14 @@ pub(crate) struct LayerTrace {
 }
 
 impl LayerTrace {
-    /// Runs the layers over the vectors of tokens; some channels are left out.
+    /// Runs the layers over the vectors of tokens; the share `dropout` of their channels is left out.
     pub(crate) fn run(
         parameters: &[f32],
         mut vectors: Vec<TokenVector>,
+        dropout: f32,
         numbers: &mut NumberSource,
     ) -> Self {
-        let mut masks = vec![drop_channels(numbers, &mut vectors)];
+        let mut masks = vec![drop_channels(dropout, numbers, &mut vectors)];
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         let mut mean = [0.0; WIDTH];
         for (layer, dilation) in DILATIONS.into_iter().enumerate() {
@@ -201,7 +202,7 @@ impl LayerTrace {
                     .for_each(|(value, bias)| *value = (*value + bias).max(0.0));
             }
             let mut dropped = output.clone();
-            masks.push(drop_channels(numbers, &mut dropped));
+            masks.push(drop_channels(dropout, numbers, &mut dropped));
             inputs.push(vectors.clone());
             vectors.iter_mut().zip(&dropped).for_each(|(sum, it)| add_scaled(sum, 1.0, it));
             outputs.push(output);
@@ -252,12 +253,16 @@ impl LayerTrace {
     }
 }
 
-fn drop_channels(numbers: &mut NumberSource, vectors: &mut [TokenVector]) -> Vec<TokenVector> {
-    let kept = 1.0 / (1.0 - CHANNEL_DROPOUT);
+fn drop_channels(
+    dropout: f32,
+    numbers: &mut NumberSource,
+    vectors: &mut [TokenVector],
+) -> Vec<TokenVector> {
+    let kept = 1.0 / (1.0 - dropout);
     let mut masks = vec![[0.0; WIDTH]; vectors.len()];
     for (vector, mask) in vectors.iter_mut().zip(&mut masks) {
         for (value, factor) in vector.iter_mut().zip(mask) {
-            *factor = if numbers.chance(CHANNEL_DROPOUT) { 0.0 } else { kept };
+            *factor = if numbers.chance(dropout) { 0.0 } else { kept };
             *value *= *factor;
         }
     }
@@ -289,7 +294,7 @@ impl TrainingPass<'_> {
                 add_scaled(vector, weight, &self.model.embeddings[row * WIDTH..(row + 1) * WIDTH]);
             });
         }
-        let trace = LayerTrace::run(parameters, embedded, numbers);
+        let trace = LayerTrace::run(parameters, embedded, CHANNEL_DROPOUT, numbers);
         let vectors = &trace.vectors;
         let mut gradients = vec![[0.0_f32; WIDTH]; vectors.len()];
         // Tokens.

@@ -191,25 +191,6 @@ impl<'a> TaggerWeights<'a> {
         self.concepts
     }
 
-    /// Vectors of the tokens before any layer, of each network; without those of their words, if only
-    /// their form shall count.
-    pub fn embed_tokens(
-        &self,
-        tokens: &PromptTokens,
-        without_words: bool,
-    ) -> [Vec<TokenVector>; NETWORKS] {
-        self.networks.map(|network| network.embed_tokens(tokens, without_words))
-    }
-
-    /// Parameters of the layers of each network.
-    pub fn layers(&self) -> [Vec<f32>; NETWORKS] {
-        self.networks.map(|network| {
-            let mut parameters = read_parameters(network.parameters);
-            parameters.truncate(TOKEN_AT);
-            parameters
-        })
-    }
-
     /// Finds the spans of a prompt.
     pub fn tag(&self, tokens: &PromptTokens) -> TaggerOutput {
         if tokens.tokens.is_empty() {
@@ -280,7 +261,7 @@ pub fn run_layers(parameters: &[f32], vectors: &mut [TokenVector]) {
 }
 
 /// Mean of the networks' opinions.
-pub fn mean_of<const N: usize>(all: [[f32; N]; NETWORKS]) -> [f32; N] {
+fn mean_of<const N: usize>(all: [[f32; N]; NETWORKS]) -> [f32; N] {
     #[expect(clippy::cast_precision_loss, reason = "a few networks")]
     std::array::from_fn(|at| all.iter().map(|it| it[at]).sum::<f32>() / NETWORKS as f32)
 }

@@ -40,11 +40,24 @@ struct RoleSpan<'a, 't> {
 
 /// Compiles a rule for the files of a glob.
 pub(super) fn compile_rule(text: &str, paths: Option<&str>) -> Option<RuleCheck> {
-    if text.len() > LONGEST || text.trim_end().ends_with(['?', '？']) {
+    if text.len() > LONGEST {
         return None;
     }
     let terms = split_terms(text);
-    let spans = role_spans(&read_roles(text, &terms)?, &terms)?;
+    compile_roles(text, &terms, &read_roles(&terms)?, paths)
+}
+
+/// Compiles a rule whose terms have the roles that `shares` tells.
+pub(super) fn compile_roles(
+    text: &str,
+    terms: &[RuleTerm<'_>],
+    shares: &[RoleShares],
+    paths: Option<&str>,
+) -> Option<RuleCheck> {
+    if text.trim_end().ends_with(['?', '？']) {
+        return None;
+    }
+    let spans = role_spans(shares, terms)?;
     let mut reader = RuleReader::new(&spans);
     reader.read_limits()?;
     if let Some(glob) = paths {
