@@ -180,7 +180,14 @@ fn plain_term<'t>(rule: &'t str, tokens: &[Token<'t>], from: usize, to: usize) -
             end = start + rule[start..end].trim_end_matches(')').len();
         }
     }
-    let text = &rule[start..end.max(last.span().end)];
+    end = end.max(last.span().end);
+    // `SELECT *`
+    let is_capital = rule[start..end].chars().all(|c| c.is_ascii_uppercase());
+    let is_apart = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || "./*".contains(c));
+    if is_capital && rule[end..].strip_prefix(" *").is_some_and(is_apart) {
+        end += 2;
+    }
+    let text = &rule[start..end];
     let is_word = to == from + 1 && text == first.text;
     let folded = if is_word { first.folded.clone() } else { text.to_lowercase() };
     let classes = if is_word { first.classes } else { lexicon::classes_of(&folded) };

@@ -1,6 +1,6 @@
 //! Acts from the words of one role.
 
-use super::commands::{command_lines, run_act, split_pieces};
+use super::commands::{command_lines, flags_in, run_act, split_pieces};
 use super::places::read_paths;
 use crate::memory::checks::act::ForbiddenAct;
 use crate::memory::checks::command::CommandPattern;
@@ -71,8 +71,23 @@ fn command_acts(words: &[String]) -> Vec<ForbiddenAct> {
 
 /// Forbids options, each by itself, of a command if there is one.
 pub(super) fn flag_acts(terms: &[RuleTerm<'_>], of: Option<Vec<String>>) -> Vec<ForbiddenAct> {
-    let lines = command_lines(terms);
-    lines.iter().flat_map(|words| long_flags(words, of.as_deref())).collect()
+    long_flags(&flags_in(terms), of.as_deref())
+}
+
+/// A command that is forbidden against a host is not forbidden against others.
+pub(super) fn restrict_to_hosts(acts: &mut Vec<ForbiddenAct>) {
+    let host = acts.iter().find_map(|it| match it {
+        ForbiddenAct::Reach(host) => Some(host.clone()),
+        _ => None,
+    });
+    let runs = |it: &ForbiddenAct| matches!(it, ForbiddenAct::Run(_));
+    let Some(host) = host.filter(|_| acts.iter().any(runs)) else { return };
+    acts.retain(runs);
+    for act in acts {
+        if let ForbiddenAct::Run(pattern) = act {
+            pattern.argument = Some(host.clone());
+        }
+    }
 }
 
 /// A short option means something else in each program, so it counts for a command only.
@@ -205,7 +220,14 @@ fn texts_in(terms: &[RuleTerm<'_>]) -> Vec<String> {
             .collect();
         words.join(" ")
     };
-    pieces.map(text).filter(|it| !it.is_empty()).collect()
+    // Plain words in several are no text of code.
+    let is_prose = |it: &&[RuleTerm<'_>]| {
+        let is_plain = |it: &RuleTerm<'_>| {
+            it.text.chars().all(|c| c.is_lowercase()) && !it.is_unknown()
+        };
+        it.len() > 1 && it.iter().all(is_plain)
+    };
+    pieces.filter(|it| !is_prose(it)).map(text).filter(|it| !it.is_empty()).collect()
 }
 
 /// Forbids texts in commit messages.

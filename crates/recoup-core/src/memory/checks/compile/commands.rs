@@ -62,6 +62,21 @@ fn code_words(text: &str) -> Option<Vec<String>> {
     (!words.is_empty()).then_some(words)
 }
 
+/// Returns the options that terms name, each with its value: `--context=prod`.
+pub(super) fn flags_in(terms: &[RuleTerm<'_>]) -> Vec<String> {
+    let words = terms.iter().filter(|it| !it.is_joint()).flat_map(|it| it.text.split(' '));
+    let mut flags: Vec<String> = Vec::new();
+    for word in words {
+        let last = flags.last_mut().filter(|it| it.starts_with("--") && !it.contains('='));
+        if word.starts_with('-') {
+            flags.push(word.to_owned());
+        } else if let Some(last) = last.filter(|_| word.is_ascii()) {
+            *last = format!("{last}={word}");
+        }
+    }
+    flags
+}
+
 /// Words of commands that are written as plain text: "npm install", "wget/curl".
 fn plain_lines(piece: &[RuleTerm<'_>]) -> Vec<Vec<String>> {
     if let [term] = piece
@@ -72,9 +87,17 @@ fn plain_lines(piece: &[RuleTerm<'_>]) -> Vec<Vec<String>> {
     }
     let names = piece.iter().filter(|it| it.text.is_ascii() && !is_one_of(&it.folded, NOUNS));
     let mut words: Vec<String> = names.map(|it| it.text.to_owned()).collect();
+    let names_count = words.len();
     let Some(first) = words.first_mut() else { return Vec::new() };
     if is_program(&first.to_lowercase()) {
         *first = first.to_lowercase();
+    }
+    // "Tag releases" is no command.
+    let is_phrase = names_count > 1
+        && piece.first().is_some_and(|it| !it.is_unknown() && !it.text.contains(['/', '.', '-']))
+        && !is_program(first);
+    if is_phrase {
+        return Vec::new();
     }
     let is_name = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     if first.chars().all(is_name) { vec![words] } else { Vec::new() }

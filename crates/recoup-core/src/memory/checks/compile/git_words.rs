@@ -3,12 +3,15 @@
 use crate::memory::checks::act::ForbiddenAct;
 use crate::memory::checks::terms::RuleTerm;
 use crate::memory::lang::is_one_of;
+use crate::memory::lang::lexicon::WordClasses;
 
 /// Verbs and things of git and of its hosts, and the commands for both together.
-const DEEDS: [(&str, &str, &[&str]); 14] = [
+const DEEDS: [(&str, &str, &[&str]); 16] = [
     ("force forced forcing", "push", FORCED),
     ("", "force-push force-pushes force-pushing force-pushed", FORCED),
     ("push", "tag", &["git push --tags"]),
+    ("tag", "release releases", &["git tag"]),
+    ("remote origin", "branch", &["git push --delete"]),
     ("delete", "branch", &["git branch -d", "git branch -D", "git push --delete"]),
     ("create open", "pr prs pull-request pull-requests requests", &["gh pr create"]),
     ("merge", "pr prs pull-request pull-requests requests", &["gh pr merge"]),
@@ -21,6 +24,8 @@ const DEEDS: [(&str, &str, &[&str]); 14] = [
     ("", "commit", &["git commit"]),
     ("", "merge", &["git merge"]),
 ];
+/// Words that narrow no command.
+const FILLERS: &str = "new git direct directly commit commits any all your yourself another";
 const FORCED: &[&str] = &["git push --force", "git push --force-with-lease"];
 
 /// Returns the commands that a phrase stands for, if it is one of git's.
@@ -35,7 +40,19 @@ pub(super) fn phrase_lines(terms: &[RuleTerm<'_>]) -> Option<Vec<Vec<String>>> {
     {
         return None;
     }
-    let (_, _, lines) = DEEDS.iter().find(|(verb, thing, _)| has(verb) && has(thing))?;
+    let (verb, thing, lines) = DEEDS.iter().find(|(verb, thing, _)| has(verb) && has(thing))?;
+    // Whatever else it says may narrow it.
+    let is_known = |it: &RuleTerm<'_>| {
+        it.is(WordClasses::STOP.or(WordClasses::DETERMINER).or(WordClasses::PREPOSITION))
+            || it.is_joint()
+            || it.means(FILLERS)
+            || it.means("delete")
+            || [verb, thing].iter().any(|words| it.means(words) || starts(it, words))
+            || !it.text.is_ascii()
+    };
+    if !terms.iter().all(is_known) {
+        return Some(Vec::new());
+    }
     Some(lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect())
 }
 

@@ -7,7 +7,7 @@ mod commands;
 mod git_words;
 mod places;
 
-use commands::{alternatives, command_lines, other_values};
+use commands::{alternatives, command_lines, flags_in, other_values};
 use places::{read_paths, read_place};
 
 use crate::memory::checks::act::ForbiddenAct;
@@ -116,8 +116,11 @@ struct RuleReader<'a, 't> {
     allowed: Vec<AllowedCommand>,
     /// Options that make a forbidden command right.
     allowed_flags: Vec<String>,
+    /// Paths that make it right as arguments.
+    allowed_words: Vec<String>,
     /// Words of the command that is wanted.
     wanted: Option<Vec<String>>,
+    wanted_lines: Vec<Vec<String>>,
     instead: Option<String>,
 }
 
@@ -129,7 +132,9 @@ impl<'a, 't> RuleReader<'a, 't> {
             place: CheckPlace::default(),
             allowed: Vec::new(),
             allowed_flags: Vec::new(),
+            allowed_words: Vec::new(),
             wanted: None,
+            wanted_lines: Vec::new(),
             instead: None,
         }
     }
@@ -143,7 +148,6 @@ impl<'a, 't> RuleReader<'a, 't> {
         for span in self.spans_of(TermRole::In) {
             self.place.extend(read_place(span.terms)?);
         }
-        let forbids_text = self.spans.iter().any(|it| it.role == TermRole::Write);
         for span in self.spans_of(TermRole::Except) {
             let lines = command_lines(span.terms);
             if !lines.is_empty() && lines.iter().all(|it| it[0].starts_with('-')) {
@@ -155,7 +159,10 @@ impl<'a, 't> RuleReader<'a, 't> {
                 self.place.except.extend(endings.filter_map(|it| PathPattern::new(&it)));
                 self.place.except.extend(place.paths);
                 self.place.except_tests |= place.tests;
-            } else if !forbids_text {
+                let paths = span.terms.iter().filter(|it| it.path().is_some() || it.is_code);
+                let names = paths.map(|it| it.text.trim_end_matches('/').to_owned());
+                self.allowed_words.extend(names.flat_map(|it| [format!("{it}/"), it]));
+            } else {
                 return None;
             }
         }
@@ -168,6 +175,7 @@ impl<'a, 't> RuleReader<'a, 't> {
         for span in self.spans.iter().filter(|it| roles.contains(&it.role)) {
             for line in command_lines(span.terms) {
                 self.allowed.extend(AllowedCommand::of_words(&line));
+                self.wanted_lines.push(line.clone());
                 self.instead.get_or_insert_with(|| line.join(" "));
                 self.wanted.get_or_insert(line);
             }
@@ -203,16 +211,17 @@ impl<'a, 't> RuleReader<'a, 't> {
         }
     }
 
-    /// Reads an option that must be given: its command is forbidden without it.
+    /// Reads options that must be given: their command is forbidden without each.
     fn read_needed(&mut self, span: &RoleSpan<'_, '_>) {
         let commands = [TermRole::Of, TermRole::Run, TermRole::Want, TermRole::Sole];
         let Some(of) = self.command_near(span.at, &commands) else { return };
-        let Some(mut pattern) = CommandPattern::of_words(&of) else { return };
-        pattern.without = command_lines(span.terms).into_iter().map(|it| it.join(" ")).collect();
-        // The pattern is of the command as such: `cargo build --locked` itself is right.
-        pattern.flags.retain(|it| !pattern.without.contains(it));
-        if let Some(flag) = pattern.without.first() {
-            self.instead = Some([of.join(" "), flag.clone()].join(" "));
+        for flag in flags_in(span.terms) {
+            let Some(mut pattern) = CommandPattern::of_words(&of) else { return };
+            let given = CommandPattern::of_words(&[&of[..1], std::slice::from_ref(&flag)].concat());
+            pattern.without = given.map_or_else(Vec::new, |it| it.flags);
+            // The pattern is of the command as such: `cargo build --locked` itself is right.
+            pattern.flags.retain(|it| !pattern.without.contains(it));
+            self.instead = Some([of.join(" "), flag].join(" "));
             self.acts.push(ForbiddenAct::Run(pattern));
         }
     }
@@ -228,10 +237,14 @@ impl<'a, 't> RuleReader<'a, 't> {
     fn finish(mut self) -> Option<RuleCheck> {
         let mut forbidden: Vec<ForbiddenAct> = Vec::new();
         git_words::restrict_force(&mut self.acts);
-        for mut act in self.acts {
+        acts::restrict_to_hosts(&mut self.acts);
+        for mut act in std::mem::take(&mut self.acts) {
             if let ForbiddenAct::Run(pattern) = &mut act {
-                let flags = self.allowed_flags.iter().filter(|it| !pattern.flags.contains(it));
-                pattern.without.extend(flags.cloned());
+                if self.is_allowed(pattern) {
+                    continue;
+                }
+                pattern.without.extend(self.allowed_flags.iter().cloned());
+                pattern.without.extend(self.allowed_words.iter().cloned());
             }
             if !forbidden.contains(&act) {
                 forbidden.push(act);
@@ -245,5 +258,22 @@ impl<'a, 't> RuleReader<'a, 't> {
             allowed: self.allowed,
             instead: self.instead,
         })
+    }
+
+    /// True if the rule wants the command or one of its options: no call tells both apart.
+    fn is_allowed(&self, pattern: &CommandPattern) -> bool {
+        let is_placeholder = |it: &String| !it.contains(|c: char| c.is_alphanumeric()) || it.starts_with('<');
+        let is_same = |line: &Vec<String>| {
+            let plain: Vec<String> =
+                line.iter().filter(|it| !is_placeholder(it)).cloned().collect();
+            CommandPattern::of_words(&plain).is_some_and(|wanted| {
+                wanted.program == pattern.program
+                    && wanted.words == pattern.words
+                    && wanted.flags == pattern.flags
+            })
+        };
+        let wants_more = |line: &&Vec<String>| line.iter().any(is_placeholder);
+        pattern.flags.iter().any(|it| self.allowed_flags.contains(it))
+            || self.wanted_lines.iter().filter(wants_more).any(is_same)
     }
 }

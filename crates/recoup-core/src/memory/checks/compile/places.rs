@@ -28,6 +28,9 @@ pub(super) fn read_paths(terms: &[RuleTerm<'_>]) -> Vec<PathPattern> {
     // "Don't touch the migrations": the one word that may be a name.
     let mut names = terms.iter().filter(|it| is_name(it));
     match (names.next(), names.next()) {
+        (Some(name), None) if is_file_ending(name.text) => {
+            PathPattern::new(&format!("*.{}", name.text)).into_iter().collect()
+        }
         (Some(name), None) => folder_named(name.text).into_iter().collect(),
         _ => Vec::new(),
     }
