@@ -26,8 +26,8 @@ use recoup_core::memory::capture::tagger::network::{
 use recoup_core::memory::checks::RuleCheck;
 use recoup_core::memory::checks::role_input::{RuleInput, TermPart, WordTable};
 use recoup_core::memory::checks::roles::{
-    INPUTS_AT, NETWORKS, ROLES, RoleShares, RoleWeights, head, mean_shares, parameter_count, read_by,
-    score_roles, shares_of,
+    INPUTS_AT, NETWORKS, ROLES, RoleShares, RoleWeights, head, mean_shares, parameter_count,
+    read_by, score_roles, shares_of,
 };
 use rules::{FILES, MarkedRule, RuleLesson, RuleMixer, RulePatterns};
 
@@ -119,9 +119,8 @@ impl TrainedReader {
         for rule in &rules {
             let marked = RuleLesson::of(rule, WordTable::new(&self.words)).roles;
             let shares = self.read(&rule.text);
-            let is_right = |it: &(&RoleShares, &usize)| {
-                it.0.iter().all(|share| *share <= it.0[*it.1])
-            };
+            let is_right =
+                |it: &(&RoleShares, &usize)| it.0.iter().all(|share| *share <= it.0[*it.1]);
             let count = shares.iter().zip(&marked).filter(is_right).count();
             terms += marked.len();
             right += count;
@@ -229,13 +228,7 @@ struct LessonPass<'a> {
 
 impl LessonPass<'_> {
     /// Adds the gradients of a lesson.
-    fn learn(
-        &self,
-        lesson: &RuleLesson,
-        weight: f32,
-        numbers: &mut NumberSource,
-        sum: &mut [f32],
-    ) {
+    fn learn(&self, lesson: &RuleLesson, weight: f32, numbers: &mut NumberSource, sum: &mut [f32]) {
         let count = lesson.roles.len();
         let mut drop = || [numbers.chance(TERM_DROPOUT), numbers.chance(TERM_DROPOUT)];
         let dropped: Vec<[bool; 2]> = (0..count).map(|_| drop()).collect();

@@ -219,7 +219,8 @@ impl<'a> RuleMixer<'a> {
         let is_ended = |it: &MarkedRule| it.text.ends_with(['.', '!', '。', '!', ')']);
         let between = |it: &MarkedRule| if is_ended(it) { " " } else { ". " };
         if other.marks.is_empty() || numbers.chance(0.25) {
-            let (first, second) = if numbers.chance(0.5) { (&rule, &other) } else { (&other, &rule) };
+            let (first, second) =
+                if numbers.chance(0.5) { (&rule, &other) } else { (&other, &rule) };
             return first.join(between(first), second);
         }
         match other.reason().filter(|_| !is_ended(&rule)) {

@@ -85,7 +85,8 @@ impl RuleCheck {
 
     /// Returns what in a call breaks the rule.
     pub fn find_violation(&self, call: &CheckedCall<'_>) -> Option<RuleViolation> {
-        let what = self.forbidden.iter().find_map(|act| act.find_in(call, &self.place, &self.allowed))?;
+        let what =
+            self.forbidden.iter().find_map(|act| act.find_in(call, &self.place, &self.allowed))?;
         Some(RuleViolation { what })
     }
 

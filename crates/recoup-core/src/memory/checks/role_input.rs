@@ -187,7 +187,8 @@ fn form_features(terms: &[RuleTerm<'_>], at: usize) -> [bool; FORMS] {
     let before = terms[clause.start..at].iter().rev().position(negates);
     let is_behind = |far: usize| before == Some(far);
     let ends_before = at.checked_sub(1).map(|at| terms[at].ends);
-    let names = terms[clause.clone()].iter().filter(|it| is_name(it) || is_known_program(&it.folded));
+    let names =
+        terms[clause.clone()].iter().filter(|it| is_name(it) || is_known_program(&it.folded));
     [
         term.is_code,
         term.is_flag(),

@@ -183,7 +183,8 @@ fn plain_term<'t>(rule: &'t str, tokens: &[Token<'t>], from: usize, to: usize) -
     end = end.max(last.span().end);
     // `SELECT *`
     let is_capital = rule[start..end].chars().all(|c| c.is_ascii_uppercase());
-    let is_apart = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || "./*".contains(c));
+    let is_apart =
+        |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || "./*".contains(c));
     if is_capital && rule[end..].strip_prefix(" *").is_some_and(is_apart) {
         end += 2;
     }

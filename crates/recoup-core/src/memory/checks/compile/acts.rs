@@ -222,9 +222,8 @@ fn texts_in(terms: &[RuleTerm<'_>]) -> Vec<String> {
     };
     // Plain words in several are no text of code.
     let is_prose = |it: &&[RuleTerm<'_>]| {
-        let is_plain = |it: &RuleTerm<'_>| {
-            it.text.chars().all(|c| c.is_lowercase()) && !it.is_unknown()
-        };
+        let is_plain =
+            |it: &RuleTerm<'_>| it.text.chars().all(|c| c.is_lowercase()) && !it.is_unknown();
         it.len() > 1 && it.iter().all(is_plain)
     };
     pieces.filter(|it| !is_prose(it)).map(text).filter(|it| !it.is_empty()).collect()

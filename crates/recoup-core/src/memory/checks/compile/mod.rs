@@ -23,7 +23,7 @@ const LONGEST: usize = 600;
 /// Probability of a condition from which there is no check.
 const CONDITION: f32 = 0.3;
 /// Probability of a place or an exception from which its word must be read as one.
-const LIMIT: f32 = 0.4;
+const LIMIT: f32 = 0.3;
 /// Least probability of what is forbidden.
 const SURE: f32 = 0.6;
 
@@ -154,6 +154,7 @@ impl<'a, 't> RuleReader<'a, 't> {
                 self.allowed_flags.extend(lines.into_iter().flatten());
             } else if lines.iter().any(|it| commands::is_program(&it[0])) {
                 self.allowed.extend(lines.iter().filter_map(|it| AllowedCommand::of_words(it)));
+                self.wanted_lines.extend(lines);
             } else if let Some(place) = read_place(span.terms) {
                 let endings = place.endings.iter().map(|it| format!("*.{it}"));
                 self.place.except.extend(endings.filter_map(|it| PathPattern::new(&it)));
@@ -245,6 +246,7 @@ impl<'a, 't> RuleReader<'a, 't> {
                 }
                 pattern.without.extend(self.allowed_flags.iter().cloned());
                 pattern.without.extend(self.allowed_words.iter().cloned());
+                pattern.without.extend(self.started_by(pattern));
             }
             if !forbidden.contains(&act) {
                 forbidden.push(act);
@@ -260,9 +262,17 @@ impl<'a, 't> RuleReader<'a, 't> {
         })
     }
 
+    /// Returns the programs that a forbidden one may start: "no sudo, except `sudo apt-get`".
+    fn started_by(&self, pattern: &CommandPattern) -> Vec<String> {
+        let lines = self.wanted_lines.iter().filter(|it| it[0] == pattern.program);
+        let started = lines.filter_map(|it| it.get(1)).filter(|it| !it.starts_with('-'));
+        if pattern.words.is_empty() { started.cloned().collect() } else { Vec::new() }
+    }
+
     /// True if the rule wants the command or one of its options: no call tells both apart.
     fn is_allowed(&self, pattern: &CommandPattern) -> bool {
-        let is_placeholder = |it: &String| !it.contains(|c: char| c.is_alphanumeric()) || it.starts_with('<');
+        let is_placeholder =
+            |it: &String| !it.contains(|c: char| c.is_alphanumeric()) || it.starts_with('<');
         let is_same = |line: &Vec<String>| {
             let plain: Vec<String> =
                 line.iter().filter(|it| !is_placeholder(it)).cloned().collect();
