@@ -51,19 +51,14 @@ impl TextVector {
         (length > 0.0).then(|| Self(sum.map(|it| it / length)))
     }
 
-    /// Cosine of two vectors.
     pub(crate) fn numbers(&self) -> &[f32; DIMENSIONS] {
         &self.0
     }
 
+    /// Cosine of two vectors.
     pub(crate) fn similarity(&self, other: &Self) -> f32 {
         self.0.iter().zip(&other.0).map(|(a, b)| a * b).sum()
     }
-}
-
-/// True for a folded word that is common enough to have a vector of its own.
-pub(crate) fn is_common_word(word: &str) -> bool {
-    find_piece(word.as_bytes(), false).is_some()
 }
 
 fn add_word(word: &str, sum: &mut [f32; DIMENSIONS]) {

@@ -70,8 +70,8 @@ fn command_acts(words: &[String]) -> Vec<ForbiddenAct> {
 }
 
 /// Forbids options, each by itself, of a command if there is one.
-pub(super) fn flag_acts(terms: &[RuleTerm<'_>], of: Option<Vec<String>>) -> Vec<ForbiddenAct> {
-    long_flags(&flags_in(terms), of.as_deref())
+pub(super) fn flag_acts(terms: &[RuleTerm<'_>], of: Option<&[String]>) -> Vec<ForbiddenAct> {
+    long_flags(&flags_in(terms), of)
 }
 
 /// A command that is forbidden against a host is not forbidden against others.
@@ -223,7 +223,7 @@ fn texts_in(terms: &[RuleTerm<'_>]) -> Vec<String> {
     // Plain words in several are no text of code.
     let is_prose = |it: &&[RuleTerm<'_>]| {
         let is_plain =
-            |it: &RuleTerm<'_>| it.text.chars().all(|c| c.is_lowercase()) && !it.is_unknown();
+            |it: &RuleTerm<'_>| it.text.chars().all(char::is_lowercase) && !it.is_unknown();
         it.len() > 1 && it.iter().all(is_plain)
     };
     pieces.filter(|it| !is_prose(it)).map(text).filter(|it| !it.is_empty()).collect()

@@ -5,6 +5,7 @@ use crate::memory::checks::act::ForbiddenAct;
 use crate::memory::checks::command::CommandPattern;
 use crate::memory::checks::path::CheckPlace;
 use crate::memory::checks::terms::{RuleTerm, tool_family};
+use crate::memory::lang::families::ValueFamily;
 use crate::memory::lang::file_kinds::endings_of;
 use crate::memory::lang::is_one_of;
 use crate::memory::lang::token::ClauseEnd;
@@ -110,7 +111,7 @@ pub(super) fn run_act(words: &[String]) -> Option<ForbiddenAct> {
 
 /// Forbids the other values of a program's family: "pnpm only".
 pub(super) fn other_values(name: &str) -> Vec<ForbiddenAct> {
-    let values = tool_family(name).into_iter().flat_map(|it| it.values());
+    let values = tool_family(name).into_iter().flat_map(ValueFamily::values);
     values.filter(|it| *it != name).filter_map(|it| run_act(&[it.to_owned()])).collect()
 }
 

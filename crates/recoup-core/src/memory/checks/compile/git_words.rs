@@ -6,11 +6,10 @@ use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::WordClasses;
 
 /// Verbs and things of git and of its hosts, and the commands for both together.
-const DEEDS: [(&str, &str, &[&str]); 16] = [
+const DEEDS: [(&str, &str, &[&str]); 15] = [
     ("force forced forcing", "push", FORCED),
     ("", "force-push force-pushes force-pushing force-pushed", FORCED),
     ("push", "tag", &["git push --tags"]),
-    ("tag", "release releases", &["git tag"]),
     ("remote origin", "branch", &["git push --delete"]),
     ("delete", "branch", &["git branch -d", "git branch -D", "git push --delete"]),
     ("create open", "pr prs pull-request pull-requests requests", &["gh pr create"]),

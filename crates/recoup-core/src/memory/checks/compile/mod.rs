@@ -16,6 +16,7 @@ use crate::memory::checks::path::{CheckPlace, PathPattern, PathSet};
 use crate::memory::checks::roles::{ROLES, RoleShares, TermRole, read_roles};
 use crate::memory::checks::terms::{RuleTerm, split_terms};
 use crate::memory::checks::{CHECK_VERSION, RuleCheck};
+use crate::memory::lang::lexicon::WordClasses;
 use crate::memory::lang::token::ClauseEnd;
 
 /// Longest rule that is read, in bytes.
@@ -24,8 +25,16 @@ const LONGEST: usize = 600;
 const CONDITION: f32 = 0.3;
 /// Probability of a place or an exception from which its word must be read as one.
 const LIMIT: f32 = 0.3;
+/// The same of a path, which is seldom named for nothing.
+const PATH_LIMIT: f32 = 0.2;
+/// Probability from which a word may go on with the words before it.
+const MORE: f32 = 0.25;
 /// Least probability of what is forbidden.
-const SURE: f32 = 0.6;
+const SURE: f32 = 0.65;
+
+/// Words that are no values of options.
+const NO_VALUES: WordClasses =
+    WordClasses::STOP.or(WordClasses::PREPOSITION).or(WordClasses::POLITE);
 
 /// Words that have one role.
 #[derive(Debug, Clone, Copy)]
@@ -80,10 +89,33 @@ fn role_spans<'a, 't>(
         best.map_or(TermRole::None, |(_, (_, role))| role)
     };
     let roles: Vec<TermRole> = shares.iter().map(best).collect();
-    for (shares, role) in shares.iter().zip(&roles) {
-        let limits = share_of(shares, TermRole::In) + share_of(shares, TermRole::Except);
-        let may_limit = *role == TermRole::None && limits >= LIMIT;
-        if share_of(shares, TermRole::If) >= CONDITION || may_limit {
+    for (at, (own, role)) in shares.iter().zip(&roles).enumerate() {
+        if share_of(own, TermRole::If) >= CONDITION {
+            return None;
+        }
+        if *role != TermRole::None {
+            continue;
+        }
+        let limits = [TermRole::In, TermRole::Except, TermRole::Only];
+        let limits: f32 = limits.iter().map(|it| share_of(own, *it)).sum();
+        let least = if terms[at].path().is_some() { PATH_LIMIT } else { LIMIT };
+        // A word that may go on with what is forbidden would narrow it: `adb uninstall`.
+        let is_before = |it: &usize| terms[*it].ends == ClauseEnd::Nothing;
+        let before = at.checked_sub(1).filter(is_before).map(|it| roles[it]);
+        let may_go_on = before.is_some_and(|it| it != TermRole::None && share_of(own, it) >= MORE);
+        // What is behind an option may be its value.
+        let is_option = |it: &usize| {
+            let term = &terms[*it];
+            is_before(it)
+                && term.is_flag()
+                && !term.text.contains('=')
+                && roles[*it] != TermRole::None
+        };
+        let may_be_value = at.checked_sub(1).as_ref().is_some_and(is_option)
+            && !terms[at].is(NO_VALUES)
+            && !terms[at].means("flag option")
+            && !terms[at].is_joint();
+        if limits >= least || may_go_on || may_be_value {
             return None;
         }
     }
@@ -199,7 +231,7 @@ impl<'a, 't> RuleReader<'a, 't> {
                 }
                 TermRole::Flag => {
                     let of = self.command_near(span.at, &[TermRole::Of]);
-                    self.acts.extend(acts::flag_acts(span.terms, of));
+                    self.acts.extend(acts::flag_acts(span.terms, of.as_deref()));
                 }
                 TermRole::Need => self.read_needed(span),
                 role => self.acts.extend(acts::acts_of(role, span.terms, &self.place)),

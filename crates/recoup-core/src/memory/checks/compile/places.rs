@@ -25,8 +25,8 @@ pub(super) fn read_paths(terms: &[RuleTerm<'_>]) -> Vec<PathPattern> {
         return named;
     }
     // "Don't touch the migrations": the one word that may be a name.
-    let mut names = terms.iter().filter(|it| is_name(it));
-    match (names.next(), names.next()) {
+    let mut plain = terms.iter().filter(|it| is_name(it));
+    match (plain.next(), plain.next()) {
         (Some(name), None) if is_file_ending(name.text) => {
             PathPattern::new(&format!("*.{}", name.text)).into_iter().collect()
         }
