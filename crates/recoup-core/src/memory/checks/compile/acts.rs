@@ -238,7 +238,7 @@ fn message_acts(terms: &[RuleTerm<'_>]) -> Vec<ForbiddenAct> {
         let is_emoji = ["emoji", "emotic", "絵文字", "表情", "이모", "эмодзи", "смайл", "емодзі"];
         if is_emoji.iter().any(|it| text.contains(it)) {
             acts.push(ForbiddenAct::EmojiMessage);
-        } else if text.starts_with("co-author") || text.starts_with("coauthor") {
+        } else if text.contains("co-author") || text.contains("coauthor") {
             acts.push(ForbiddenAct::Message("co-authored-by".to_owned()));
         } else if text.chars().count() > 1 {
             acts.push(ForbiddenAct::Message(text));

@@ -93,9 +93,6 @@ fn role_spans<'a, 't>(
         if share_of(own, TermRole::If) >= CONDITION {
             return None;
         }
-        if *role != TermRole::None {
-            continue;
-        }
         let limits = [TermRole::In, TermRole::Except, TermRole::Only];
         let limits: f32 = limits.iter().map(|it| share_of(own, *it)).sum();
         let least = if terms[at].path().is_some() { PATH_LIMIT } else { LIMIT };
@@ -115,7 +112,8 @@ fn role_spans<'a, 't>(
             && !terms[at].is(NO_VALUES)
             && !terms[at].means("flag option")
             && !terms[at].is_joint();
-        if limits >= least || may_go_on || may_be_value {
+        let is_free = *role == TermRole::None;
+        if is_free && (limits >= least || may_go_on) || may_be_value {
             return None;
         }
     }
