@@ -106,7 +106,7 @@ fn role_spans<'a, 't>(
             is_before(it)
                 && term.is_flag()
                 && !term.text.contains('=')
-                && roles[*it] != TermRole::None
+                && roles[*it] == TermRole::Flag
         };
         let may_be_value = at.checked_sub(1).as_ref().is_some_and(is_option)
             && !terms[at].is(NO_VALUES)
