@@ -55,7 +55,9 @@ pub(crate) fn word_table(rules: &[MarkedRule]) -> Vec<u8> {
         for (span, words) in words_of(&rule.text) {
             let role = rule.role_at(&span).unwrap_or(0);
             if role == 0 || WORDED.split(' ').any(|it| it == ROLES[role].0) {
-                words.into_iter().for_each(|it| *counts.entry(it).or_default() += 1);
+                for word in words {
+                    *counts.entry(word).or_default() += 1;
+                }
             }
         }
     }
@@ -123,11 +125,11 @@ fn parse(line: &str) -> Option<MarkedRule> {
     while let Some((before, marked)) = rest.split_once('⟦') {
         let (inside, behind) = marked.split_once('⟧')?;
         let (name, words) = inside.split_once(' ')?;
-        let role = ROLES.iter().position(|it| it.0 == name)?;
+        let number = ROLES.iter().position(|it| it.0 == name)?;
         rule.text.push_str(before);
         let from = rule.text.len();
         rule.text.push_str(words);
-        rule.marks.push((from..rule.text.len(), role));
+        rule.marks.push((from..rule.text.len(), number));
         rest = behind;
     }
     rule.text.push_str(rest);
