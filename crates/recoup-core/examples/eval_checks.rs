@@ -1,119 +1,24 @@
 //! `cargo xtask eval checks`: checks that are compiled from rules, on labelled rules and calls of
 //! `xtask/corpora/checks`. Errors of the working half are listed with `--verbose`; of the frozen half
-//! only figures are shown.
+//! only figures are shown. `--working` leaves the frozen half alone.
 #![allow(clippy::print_stdout, reason = "a report for the terminal")]
 
-use std::path::Path;
+#[path = "../tests/corpus/rule_calls.rs"]
+mod rule_calls;
+
 use std::process::ExitCode;
 
-use recoup_core::memory::checks::{CheckedCall, RuleCheck};
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-/// Least share of flagged calls that break their rule.
-const LEAST_PRECISION: f64 = 0.98;
-/// Least share of checkable rules whose check is right for all of their calls but missed ones.
-const LEAST_RECALL: f64 = 0.7;
-
-#[derive(Deserialize)]
-struct LabelledRule {
-    rule: String,
-    checkable: bool,
-    calls: Vec<LabelledCall>,
-}
-
-#[derive(Deserialize)]
-struct LabelledCall {
-    tool: String,
-    input: Box<RawValue>,
-    breaks: bool,
-}
-
-/// A count of what is right among all.
-#[derive(Default)]
-struct ShareCount {
-    right: u32,
-    all: u32,
-}
-
-impl ShareCount {
-    fn add(&mut self, is_right: bool) {
-        self.all += 1;
-        self.right += u32::from(is_right);
-    }
-
-    fn share(&self) -> f64 {
-        f64::from(self.right) / f64::from(self.all.max(1))
-    }
-
-    fn print(&self, name: &str) {
-        println!("  {name:44}{:>4} of {:<4}{:>6.3}", self.right, self.all, self.share());
-    }
-}
+use recoup_core::memory::checks::RuleCheck;
 
 fn main() -> ExitCode {
-    let is_verbose = std::env::args().any(|argument| argument == "--verbose");
-    let are_good = ["working", "frozen"].map(|half| {
+    let has = |option: &str| std::env::args().any(|argument| argument == option);
+    let halves: &[&str] = if has("--working") { &["working"] } else { &["working", "frozen"] };
+    let are_good = halves.iter().map(|half| {
         println!("{half}:");
-        measure(half, is_verbose && half == "working")
+        let is_verbose = has("--verbose") && *half == "working";
+        rule_calls::measure(half, is_verbose, |_, rule| RuleCheck::compile(rule, None))
     });
-    if are_good == [true; 2] { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// Measures one half; true if it is good enough.
-fn measure(half: &str, is_verbose: bool) -> bool {
-    let root = Path::new("/home/me/app");
-    let (mut precision, mut rules) = (ShareCount::default(), ShareCount::default());
-    let (mut breaking, mut unwanted) = (ShareCount::default(), ShareCount::default());
-    let mut compiled = ShareCount::default();
-    let mut harmed = 0;
-    for labelled in labelled_rules(half) {
-        let check = RuleCheck::compile(&labelled.rule, None);
-        let (mut found, mut is_harmless, mut errors) = (false, true, Vec::new());
-        for call in &labelled.calls {
-            let prepared = CheckedCall::new(&call.tool, &call.input, root, root);
-            let violation = check.as_ref().and_then(|it| it.find_violation(&prepared));
-            let is_flagged = violation.is_some();
-            if is_flagged {
-                precision.add(call.breaks);
-            }
-            if call.breaks {
-                breaking.add(is_flagged);
-            }
-            found |= is_flagged && call.breaks;
-            is_harmless &= !is_flagged || call.breaks;
-            if is_flagged != call.breaks {
-                let kind = if is_flagged { "wrong" } else { "missed" };
-                errors.push(format!("{kind}: {} {}", call.tool, call.input));
-            }
-        }
-        if labelled.checkable {
-            rules.add(found && is_harmless);
-            compiled.add(check.is_some());
-        } else {
-            unwanted.add(check.is_none());
-        }
-        harmed += u32::from(!is_harmless);
-        if is_verbose && (!errors.is_empty() || check.is_some() != labelled.checkable) {
-            let described = check.map_or_else(|| "no check".to_owned(), |it| it.describe());
-            println!("    {}\n      {described}", labelled.rule);
-            for error in &errors {
-                println!("      {error}");
-            }
-        }
-    }
-    precision.print("flagged calls that break their rule");
-    compiled.print("checkable rules with a check");
-    rules.print("checkable rules found, none of theirs wrong");
-    breaking.print("breaking calls flagged");
-    unwanted.print("uncheckable rules without a check");
-    println!("  rules with a wrong flag: {harmed}");
-    precision.share() >= LEAST_PRECISION && rules.share() >= LEAST_RECALL
-}
-
-fn labelled_rules(half: &str) -> Vec<LabelledRule> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/corpora/checks");
-    let text = std::fs::read_to_string(folder.join(half).with_extension("jsonl"));
-    let text = text.expect("a half of the corpus");
-    text.lines().map(|line| serde_json::from_str(line).expect("a labelled rule")).collect()
+    // All halves are measured.
+    let are_good: Vec<bool> = are_good.collect();
+    if are_good.contains(&false) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -13,11 +13,12 @@ use std::path::Path;
 
 use prompts::LabelledPrompt;
 use prompts::augment::PromptMixer;
-use prompts::gradients::{AdamOptimizer, GradientSum, TaggerModel, TrainingPass};
+use prompts::gradients::{AdamOptimizer, GradientSum, TaggerModel, TrainingPass, reversed_layers};
 use prompts::lessons::PromptLesson;
 use prompts::numbers::NumberSource;
 use recoup_core::memory::capture::tagger::concept_table::ConceptTable;
-use recoup_core::memory::capture::tagger::network::{NETWORKS, TaggerWeights};
+use recoup_core::memory::capture::tagger::network::{NETWORKS, PARAMETERS, TaggerWeights, WIDTH};
+use recoup_core::memory::capture::tagger::tokens::ROWS;
 
 const ROUNDS: usize = 14;
 /// How often a plain form is read in each round.
@@ -49,7 +50,7 @@ fn train(training: &[LabelledPrompt], entries: &[u8], seed: u64) -> TaggerModel 
     let mut numbers = NumberSource(seed);
     let mut model = TaggerModel::new(&mut numbers);
     let mut mean = model.clone();
-    let mut optimizer = AdamOptimizer::new();
+    let mut optimizer = AdamOptimizer::new(PARAMETERS, ROWS * WIDTH);
     let mut sums = [GradientSum::new(), GradientSum::new()];
     // Plain forms are few, and everybody expects them to be understood.
     let share = |at: &usize| if training[*at].form == "plain" { PLAIN_SHARE } else { 1 };
@@ -81,7 +82,7 @@ fn train(training: &[LabelledPrompt], entries: &[u8], seed: u64) -> TaggerModel 
             let tokens: usize = lessons().map(|lesson| lesson.tokens.tokens.len()).sum();
             let pass = TrainingPass {
                 model: &model,
-                reversed: &model.reversed_layers(),
+                reversed: &reversed_layers(&model.parameters),
                 per_token: 1.0 / tokens.max(1) as f32,
                 per_prompt: 1.0 / lessons().count().max(1) as f32,
             };

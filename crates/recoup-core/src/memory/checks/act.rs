@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::call::CheckedCall;
-use super::command::{self, CommandPattern};
+use super::command::{self, AllowedCommand, CommandPattern};
 use super::path::{CheckPlace, NamedPath, PathSet};
 use super::written_text::{TextPattern, contains_whole, imports_package};
 
@@ -73,11 +73,17 @@ impl ForbiddenAct {
     }
 
     /// Returns what in a call does this, in words to show.
-    pub(super) fn find_in(&self, call: &CheckedCall<'_>, place: &CheckPlace) -> Option<String> {
+    pub(super) fn find_in(
+        &self,
+        call: &CheckedCall<'_>,
+        place: &CheckPlace,
+        allowed: &[AllowedCommand],
+    ) -> Option<String> {
         let facts = call.facts();
         let commands = || {
             let at_place = facts.commands.iter().filter(|it| place.has_folder(&it.folder));
-            at_place.map(|it| &it.command)
+            let commands = at_place.map(|it| &it.command);
+            commands.filter(|command| !allowed.iter().any(|it| it.allows(command)))
         };
         let find_path = |paths: &PathSet, named: &[NamedPath]| {
             let mut at_place = named.iter().filter(|path| place.has_path(path));

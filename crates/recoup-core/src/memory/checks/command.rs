@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::lang::is_one_of;
-use crate::memory::shell::{RunCommand, same_flag};
+use crate::memory::shell::{RunCommand, run_commands, same_flag};
 
 /// A forbidden command, or options that are forbidden in all commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,12 +23,9 @@ pub(super) struct CommandPattern {
     /// A name or host that one of its arguments has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) argument: Option<String>,
-    /// An option or argument that makes it right.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) without: Option<String>,
-    /// Another name of the program that is right, or what may start it: `python3`, `uv run`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) but: Option<String>,
+    /// Options or arguments each of which makes it right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) without: Vec<String>,
 }
 
 impl CommandPattern {
@@ -70,12 +67,11 @@ impl CommandPattern {
     pub(super) fn find_in(&self, command: &RunCommand) -> Option<String> {
         let names = command.names();
         let is_program = self.program.is_empty() || names.contains(&self.program);
-        let is_right = |it: &String| names.contains(it) || command.starters.contains(it);
         // What only prints and searches may name any option.
         let only_says = self.program.is_empty()
             && (is_one_of(command.program(), READERS)
                 || is_one_of(command.program(), "echo printf"));
-        if only_says || !is_program || self.but.as_ref().is_some_and(is_right) {
+        if only_says || !is_program {
             return None;
         }
         let arguments = command.arguments();
@@ -99,7 +95,7 @@ impl CommandPattern {
         if self.argument.is_some() && !command.words.iter().skip(1).any(names) {
             return None;
         }
-        if !has_words || !has_flags || self.without.as_ref().is_some_and(is_right) {
+        if !has_words || !has_flags || self.without.iter().any(is_right) {
             return None;
         }
         let words = self.words.iter().map(String::as_str);
@@ -133,7 +129,57 @@ impl fmt::Display for CommandPattern {
             words.chain(&self.words).chain(&self.flags).map(String::as_str).collect();
         write!(f, "{kind} {}", words.join(" "))?;
         self.argument.as_ref().map_or(Ok(()), |it| write!(f, " with {it}"))?;
-        self.without.as_ref().map_or(Ok(()), |it| write!(f, " without {it}"))
+        if self.without.is_empty() {
+            return Ok(());
+        }
+        write!(f, " without {}", self.without.join(" or "))
+    }
+}
+
+/// A command that is right even if a rule forbids its program: `uv run pytest`, not `pytest`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct AllowedCommand {
+    /// Name of the program as it is called: `python3` is another one than `python`.
+    program: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    words: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    flags: Vec<String>,
+    /// Commands that start it, and by which alone it is right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    starters: Vec<String>,
+    /// The name by which it starts others, which are right then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    starts: Option<String>,
+}
+
+impl AllowedCommand {
+    /// Reads the words of a command.
+    pub(super) fn of_words(words: &[String]) -> Option<Self> {
+        let quoted: Vec<String> =
+            words.iter().map(|it| format!("'{}'", it.replace('\'', "'\\''"))).collect();
+        let command = run_commands(&quoted.join(" ")).pop()?;
+        let pattern = CommandPattern::of_words(&command.words)?;
+        Some(Self {
+            program: command.program().to_owned(),
+            words: pattern.words,
+            flags: pattern.flags,
+            starts: command.starter(),
+            starters: command.starters,
+        })
+    }
+
+    /// True if it is this command, or starts it.
+    pub(super) fn allows(&self, command: &RunCommand) -> bool {
+        if self.starts.as_ref().is_some_and(|it| command.starters.contains(it)) {
+            return true;
+        }
+        let (arguments, flags) = (command.arguments(), command.flags());
+        command.program() == self.program
+            && self.starters.iter().all(|it| command.starters.contains(it))
+            && arguments.len() >= self.words.len()
+            && arguments.iter().zip(&self.words).all(|(given, word)| given == word)
+            && self.flags.iter().all(|it| flags.contains(it))
     }
 }
 

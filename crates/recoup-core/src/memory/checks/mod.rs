@@ -1,11 +1,12 @@
-//! Checks: what a rule forbids tools to do, compiled from its words without a model.
+//! Checks: what a rule forbids tools to do, compiled from its words.
 //!
 //! ```text
 //! use pnpm, never npm         forbids the program npm (use pnpm)
 //! don't touch db/migrations   forbids changing db/migrations
 //! ```
 //!
-//! Where the words do not give a certain check there is none. [`CheckedCall`] is a tool call, taken
+//! A small network tells what each word is for ([`roles`]); code makes acts of them ([`compile`]). Where
+//! the words do not give a certain check there is none. [`CheckedCall`] is a tool call, taken
 //! apart once for all checks; a check can only be broken by a call that shares one of its keys.
 
 mod act;
@@ -13,19 +14,21 @@ mod call;
 mod command;
 mod compile;
 mod path;
-mod segment;
+pub mod role_input;
+pub mod roles;
 mod terms;
 mod written_text;
 
 use serde::{Deserialize, Serialize};
 
 use act::ForbiddenAct;
+use command::AllowedCommand;
 use path::CheckPlace;
 
 pub use call::CheckedCall;
 
 /// Version of the compiler. Checks of older versions are compiled anew.
-pub const CHECK_VERSION: u32 = 1;
+pub const CHECK_VERSION: u32 = 2;
 
 /// Most acts that a description names.
 const MOST_SHOWN: usize = 5;
@@ -38,6 +41,9 @@ pub struct RuleCheck {
     /// Files and folders in which alone it holds.
     #[serde(default, skip_serializing_if = "CheckPlace::is_everywhere")]
     place: CheckPlace,
+    /// Commands that are right whatever is forbidden.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    allowed: Vec<AllowedCommand>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instead: Option<String>,
 }
@@ -54,6 +60,11 @@ impl RuleCheck {
     /// if its words give no certain check.
     pub fn compile(text: &str, paths: Option<&str>) -> Option<Self> {
         compile::compile_rule(text, paths)
+    }
+
+    /// Compiles a rule whose terms have the roles that `shares` tells: what training is measured by.
+    pub fn compile_with_roles(text: &str, shares: &[roles::RoleShares]) -> Option<Self> {
+        compile::compile_roles(text, &terms::split_terms(text), shares, None)
     }
 
     /// True if this version of the compiler made it.
@@ -74,7 +85,8 @@ impl RuleCheck {
 
     /// Returns what in a call breaks the rule.
     pub fn find_violation(&self, call: &CheckedCall<'_>) -> Option<RuleViolation> {
-        let what = self.forbidden.iter().find_map(|act| act.find_in(call, &self.place))?;
+        let what =
+            self.forbidden.iter().find_map(|act| act.find_in(call, &self.place, &self.allowed))?;
         Some(RuleViolation { what })
     }
 

@@ -121,11 +121,6 @@ impl PathPattern {
         Path::new(path).starts_with(&self.0)
     }
 
-    /// True for a pattern with wildcards.
-    pub(super) fn is_glob(&self) -> bool {
-        self.0.contains(['*', '?', '[', '{'])
-    }
-
     /// True for the name of a file, which may be in any folder: `.env`, `pnpm-lock.yaml`.
     fn is_file_name(&self) -> bool {
         !self.0.contains('/') && self.0.contains('.')

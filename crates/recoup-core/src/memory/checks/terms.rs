@@ -7,7 +7,11 @@
 
 use std::ops::Range;
 
+use super::path::PathPattern;
 use crate::memory::lang::dictionary;
+use crate::memory::lang::families::{FAMILIES, ValueFamily};
+use crate::memory::lang::file_kinds::{endings_of, is_file_ending};
+use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::{self, WordClasses};
 use crate::memory::lang::token::{ClauseEnd, Token, has_no_spaces, negates, tokenize_text};
 use crate::memory::shell::is_known_program;
@@ -20,10 +24,10 @@ pub(super) struct RuleTerm<'t> {
     /// Lower case, without accents; the text itself for names and code.
     pub(super) folded: String,
     /// Its place in the rule.
-    span: Range<usize>,
+    pub(super) span: Range<usize>,
     pub(super) classes: WordClasses,
     /// English words for it, by the dictionary.
-    english: Vec<&'static str>,
+    pub(super) english: Vec<&'static str>,
     pub(super) is_code: bool,
     /// True if it negates or rules out what is behind it.
     pub(super) negates: bool,
@@ -48,15 +52,52 @@ impl RuleTerm<'_> {
             && !self.text.contains(' ')
     }
 
-    /// True for a word of a script without spaces.
-    pub(super) fn is_unspaced(&self) -> bool {
-        self.text.starts_with(has_no_spaces)
-    }
-
     /// True for a word that no list of words has: perhaps a name.
     pub(super) fn is_unknown(&self) -> bool {
         self.classes == WordClasses::NONE && self.english.is_empty()
     }
+
+    /// True for "and", "or", and the like.
+    pub(super) fn is_joint(&self) -> bool {
+        !self.is_code && is_one_of(&self.folded, "and or nor plus und oder et ou y o e ni")
+    }
+
+    /// True for the name of a program or a package of a family of alternatives.
+    pub(super) fn is_tool(&self) -> bool {
+        tool_family(&self.folded).is_some()
+    }
+
+    /// Path or glob that it is, if it looks like one.
+    pub(super) fn path(&self) -> Option<PathPattern> {
+        let text = self.text.strip_prefix('@').unwrap_or(self.text);
+        let is_name = |c: char| c.is_alphanumeric() || "-_./*~@+[]{},".contains(c);
+        let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let ending = last.rsplit_once('.').map(|(_, ending)| ending);
+        let is_dotted =
+            text.starts_with('.') && text.len() > 2 && text[1..].starts_with(char::is_alphabetic);
+        let parts_are_words = || {
+            let mut parts = text.split('/').filter(|it| !it.is_empty());
+            text.split('/').count() == 2
+                && !text.ends_with('/')
+                && parts.all(|it| is_known_program(it) || endings_of(it).is_some())
+        };
+        let looks = text.contains('*')
+            || (text.contains('/') && !parts_are_words())
+            || is_dotted
+            || ending.is_some_and(is_file_ending)
+            || (text.starts_with(|c: char| c.is_ascii_uppercase()) && text.ends_with("file"));
+        let is_plain = text.chars().all(is_name) && text.contains(char::is_alphabetic);
+        (looks && is_plain && !text.starts_with('-')).then(|| PathPattern::new(text)).flatten()
+    }
+}
+
+/// Families whose values are programs or packages.
+const TOOLS: &str = "package-manager python-packages test-framework-js test-framework-python browser-tests \
+    formatter-js linter-js formatter-python linter-python containers monorepo build-tool bundler css state dates orm";
+
+/// Returns the family of a program or package of which a project uses one.
+pub(super) fn tool_family(name: &str) -> Option<&'static ValueFamily> {
+    FAMILIES.iter().find(|it| is_one_of(it.name, TOOLS) && it.has_value(name))
 }
 
 /// Signs that belong to the name behind them, and to the name before them.
@@ -139,7 +180,15 @@ fn plain_term<'t>(rule: &'t str, tokens: &[Token<'t>], from: usize, to: usize) -
             end = start + rule[start..end].trim_end_matches(')').len();
         }
     }
-    let text = &rule[start..end.max(last.span().end)];
+    end = end.max(last.span().end);
+    // `SELECT *`
+    let is_capital = rule[start..end].chars().all(|c| c.is_ascii_uppercase());
+    let is_apart =
+        |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || "./*".contains(c));
+    if is_capital && rule[end..].strip_prefix(" *").is_some_and(is_apart) {
+        end += 2;
+    }
+    let text = &rule[start..end];
     let is_word = to == from + 1 && text == first.text;
     let folded = if is_word { first.folded.clone() } else { text.to_lowercase() };
     let classes = if is_word { first.classes } else { lexicon::classes_of(&folded) };

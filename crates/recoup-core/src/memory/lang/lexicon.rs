@@ -21,6 +21,11 @@ impl WordClasses {
         Self(self.0 | other.0)
     }
 
+    /// Numbers of the classes.
+    pub(crate) fn numbers(self) -> impl Iterator<Item = u8> {
+        (0..128).filter(move |number| self.0 >> number & 1 == 1)
+    }
+
     /// True if the sets share a class.
     pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0

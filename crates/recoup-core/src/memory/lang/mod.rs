@@ -10,7 +10,7 @@ pub(crate) mod lexicon;
 pub(crate) mod phrase;
 pub(crate) mod token;
 pub(crate) mod tokenizer;
-mod word_hash;
+pub(crate) mod word_hash;
 pub(crate) mod word_vectors;
 
 pub use escape::{is_unseen, one_line, readable_line};

@@ -20,7 +20,7 @@ use crate::memory::lang::tokenizer::{WordSort, is_unspaced, tokenize};
 static TABLE: &[u8] = include_bytes!("word_vectors.bin");
 
 /// Numbers of a vector.
-const DIMENSIONS: usize = 128;
+pub(crate) const DIMENSIONS: usize = 128;
 const SLOTS: usize = 1 << 16;
 const HEAD: usize = 16;
 const OFFSETS: usize = HEAD + 2 * SLOTS;
@@ -51,15 +51,14 @@ impl TextVector {
         (length > 0.0).then(|| Self(sum.map(|it| it / length)))
     }
 
+    pub(crate) fn numbers(&self) -> &[f32; DIMENSIONS] {
+        &self.0
+    }
+
     /// Cosine of two vectors.
     pub(crate) fn similarity(&self, other: &Self) -> f32 {
         self.0.iter().zip(&other.0).map(|(a, b)| a * b).sum()
     }
-}
-
-/// True for a folded word that is common enough to have a vector of its own.
-pub(crate) fn is_common_word(word: &str) -> bool {
-    find_piece(word.as_bytes(), false).is_some()
 }
 
 fn add_word(word: &str, sum: &mut [f32; DIMENSIONS]) {

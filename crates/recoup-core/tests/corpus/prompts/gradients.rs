@@ -47,24 +47,6 @@ impl TaggerModel {
         Self { parameters, embeddings }
     }
 
-    /// Matrices of each layer for the way back: taps in reverse, each transposed.
-    pub(crate) fn reversed_layers(&self) -> Vec<Vec<f32>> {
-        let reverse = |layer: usize| {
-            let matrices = &self.parameters[layer * LAYER..layer * LAYER + MATRICES];
-            let mut reversed = vec![0.0; MATRICES];
-            for tap in 0..3 {
-                for input in 0..WIDTH {
-                    for output in 0..WIDTH {
-                        reversed[((2 - tap) * WIDTH + output) * WIDTH + input] =
-                            matrices[(tap * WIDTH + input) * WIDTH + output];
-                    }
-                }
-            }
-            reversed
-        };
-        (0..DILATIONS.len()).map(reverse).collect()
-    }
-
     /// Moves towards another model.
     pub(crate) fn approach(&mut self, other: &Self, share: f32) {
         let pairs = self.parameters.iter_mut().zip(&other.parameters);
@@ -120,7 +102,7 @@ impl GradientSum {
     }
 }
 
-fn add_scaled(sum: &mut [f32], weight: f32, values: &[f32]) {
+pub(crate) fn add_scaled(sum: &mut [f32], weight: f32, values: &[f32]) {
     sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
 }
 
@@ -164,14 +146,126 @@ fn add_convolution_gradient(
     }
 }
 
+/// Matrices of each layer for the way back: taps in reverse, each transposed.
+pub(crate) fn reversed_layers(parameters: &[f32]) -> Vec<Vec<f32>> {
+    let reverse = |layer: usize| {
+        let matrices = &parameters[layer * LAYER..layer * LAYER + MATRICES];
+        let mut reversed = vec![0.0; MATRICES];
+        for tap in 0..3 {
+            for input in 0..WIDTH {
+                for output in 0..WIDTH {
+                    reversed[((2 - tap) * WIDTH + output) * WIDTH + input] =
+                        matrices[(tap * WIDTH + input) * WIDTH + output];
+                }
+            }
+        }
+        reversed
+    };
+    (0..DILATIONS.len()).map(reverse).collect()
+}
+
 /// Values of the layers, which the way back needs.
-struct LayerTrace {
-    vectors: Vec<TokenVector>,
+pub(crate) struct LayerTrace {
+    /// Vectors of the tokens behind the last layer.
+    pub(crate) vectors: Vec<TokenVector>,
     inputs: Vec<Vec<TokenVector>>,
     outputs: Vec<Vec<TokenVector>>,
     masks: Vec<Vec<TokenVector>>,
     mean: TokenVector,
-    without_word: Vec<bool>,
+}
+
+impl LayerTrace {
+    /// Runs the layers over the vectors of tokens; the share `dropout` of their channels is left out.
+    pub(crate) fn run(
+        parameters: &[f32],
+        mut vectors: Vec<TokenVector>,
+        dropout: f32,
+        numbers: &mut NumberSource,
+    ) -> Self {
+        let mut masks = vec![drop_channels(dropout, numbers, &mut vectors)];
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        let mut mean = [0.0; WIDTH];
+        for (layer, dilation) in DILATIONS.into_iter().enumerate() {
+            let (matrices, bias) =
+                parameters[layer * LAYER..(layer + 1) * LAYER].split_at(MATRICES);
+            let mut bias = bias.to_vec();
+            if layer == CONTEXT_LAYER {
+                mean = mean_vector(&vectors);
+                add_scaled(&mut bias, 1.0, &multiply(&mean, &parameters[CONTEXT_AT..TOKEN_AT]));
+            }
+            let mut output = vec![[0.0; WIDTH]; vectors.len()];
+            convolve(&vectors, dilation, matrices, &mut output);
+            for vector in &mut output {
+                vector
+                    .iter_mut()
+                    .zip(&bias)
+                    .for_each(|(value, bias)| *value = (*value + bias).max(0.0));
+            }
+            let mut dropped = output.clone();
+            masks.push(drop_channels(dropout, numbers, &mut dropped));
+            inputs.push(vectors.clone());
+            vectors.iter_mut().zip(&dropped).for_each(|(sum, it)| add_scaled(sum, 1.0, it));
+            outputs.push(output);
+        }
+        Self { vectors, inputs, outputs, masks, mean }
+    }
+
+    /// Adds the gradients of the parameters to `sum`, and returns those of the first vectors.
+    pub(crate) fn back(
+        &self,
+        parameters: &[f32],
+        reversed: &[Vec<f32>],
+        mut gradients: Vec<TokenVector>,
+        sum: &mut [f32],
+    ) -> Vec<TokenVector> {
+        for (layer, dilation) in DILATIONS.into_iter().enumerate().rev() {
+            let mut inner = gradients.clone();
+            let mut bias = [0.0; WIDTH];
+            for (at, gradient) in inner.iter_mut().enumerate() {
+                for channel in 0..WIDTH {
+                    let is_open = self.outputs[layer][at][channel] > 0.0;
+                    gradient[channel] *=
+                        if is_open { self.masks[layer + 1][at][channel] } else { 0.0 };
+                    bias[channel] += gradient[channel];
+                }
+            }
+            let (matrices, biases) = sum[layer * LAYER..(layer + 1) * LAYER].split_at_mut(MATRICES);
+            add_scaled(biases, 1.0, &bias);
+            add_convolution_gradient(&self.inputs[layer], dilation, &inner, matrices);
+            let mut back = vec![[0.0; WIDTH]; inner.len()];
+            convolve(&inner, dilation, &reversed[layer], &mut back);
+            if layer == CONTEXT_LAYER {
+                add_outer(&mut sum[CONTEXT_AT..TOKEN_AT], &self.mean, &bias);
+                let mean = multiply_back(&bias, &parameters[CONTEXT_AT..TOKEN_AT]);
+                #[allow(clippy::cast_precision_loss, reason = "a prompt has few tokens")]
+                let share = 1.0 / back.len() as f32;
+                for it in &mut back {
+                    add_scaled(it, share, &mean);
+                }
+            }
+            gradients.iter_mut().zip(&back).for_each(|(all, it)| add_scaled(all, 1.0, it));
+        }
+        for (gradient, mask) in gradients.iter_mut().zip(&self.masks[0]) {
+            gradient.iter_mut().zip(mask).for_each(|(value, mask)| *value *= mask);
+        }
+        gradients
+    }
+}
+
+fn drop_channels(
+    dropout: f32,
+    numbers: &mut NumberSource,
+    vectors: &mut [TokenVector],
+) -> Vec<TokenVector> {
+    let kept = 1.0 / (1.0 - dropout);
+    let mut masks = vec![[0.0; WIDTH]; vectors.len()];
+    for (vector, mask) in vectors.iter_mut().zip(&mut masks) {
+        for (value, factor) in vector.iter_mut().zip(mask) {
+            *factor = if numbers.chance(dropout) { 0.0 } else { kept };
+            *value *= *factor;
+        }
+    }
+    masks
 }
 
 /// One pass over a lesson, forward and back.
@@ -183,100 +277,6 @@ pub(crate) struct TrainingPass<'a> {
 }
 
 impl TrainingPass<'_> {
-    fn drop_channels(numbers: &mut NumberSource, vectors: &mut [TokenVector]) -> Vec<TokenVector> {
-        let kept = 1.0 / (1.0 - CHANNEL_DROPOUT);
-        let mut masks = vec![[0.0; WIDTH]; vectors.len()];
-        for (vector, mask) in vectors.iter_mut().zip(&mut masks) {
-            for (value, factor) in vector.iter_mut().zip(mask) {
-                *factor = if numbers.chance(CHANNEL_DROPOUT) { 0.0 } else { kept };
-                *value *= *factor;
-            }
-        }
-        masks
-    }
-
-    fn run_layers(&self, lesson: &PromptLesson, numbers: &mut NumberSource) -> LayerTrace {
-        let count = lesson.tokens.tokens.len();
-        let parameters = &self.model.parameters;
-        let without_word: Vec<bool> = (0..count).map(|_| numbers.chance(WORD_DROPOUT)).collect();
-        let mut vectors = vec![[0.0; WIDTH]; count];
-        for (at, vector) in vectors.iter_mut().enumerate() {
-            lesson.tokens.weigh_rows(at, without_word[at], |row, weight| {
-                add_scaled(vector, weight, &self.model.embeddings[row * WIDTH..(row + 1) * WIDTH]);
-            });
-        }
-        let mut masks = vec![Self::drop_channels(numbers, &mut vectors)];
-        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-        let mut mean = [0.0; WIDTH];
-        for (layer, dilation) in DILATIONS.into_iter().enumerate() {
-            let (matrices, bias) =
-                parameters[layer * LAYER..(layer + 1) * LAYER].split_at(MATRICES);
-            let mut bias = bias.to_vec();
-            if layer == CONTEXT_LAYER {
-                mean = mean_vector(&vectors);
-                add_scaled(&mut bias, 1.0, &multiply(&mean, &parameters[CONTEXT_AT..TOKEN_AT]));
-            }
-            let mut output = vec![[0.0; WIDTH]; count];
-            convolve(&vectors, dilation, matrices, &mut output);
-            for vector in &mut output {
-                vector
-                    .iter_mut()
-                    .zip(&bias)
-                    .for_each(|(value, bias)| *value = (*value + bias).max(0.0));
-            }
-            let mut dropped = output.clone();
-            masks.push(Self::drop_channels(numbers, &mut dropped));
-            inputs.push(vectors.clone());
-            vectors.iter_mut().zip(&dropped).for_each(|(sum, it)| add_scaled(sum, 1.0, it));
-            outputs.push(output);
-        }
-        LayerTrace { vectors, inputs, outputs, masks, mean, without_word }
-    }
-
-    fn return_layers(
-        &self,
-        lesson: &PromptLesson,
-        trace: &LayerTrace,
-        mut gradients: Vec<TokenVector>,
-        sum: &mut GradientSum,
-    ) {
-        let parameters = &self.model.parameters;
-        for (layer, dilation) in DILATIONS.into_iter().enumerate().rev() {
-            let mut inner = gradients.clone();
-            let mut bias = [0.0; WIDTH];
-            for (at, gradient) in inner.iter_mut().enumerate() {
-                for channel in 0..WIDTH {
-                    let is_open = trace.outputs[layer][at][channel] > 0.0;
-                    gradient[channel] *=
-                        if is_open { trace.masks[layer + 1][at][channel] } else { 0.0 };
-                    bias[channel] += gradient[channel];
-                }
-            }
-            let (matrices, biases) =
-                sum.parameters[layer * LAYER..(layer + 1) * LAYER].split_at_mut(MATRICES);
-            add_scaled(biases, 1.0, &bias);
-            add_convolution_gradient(&trace.inputs[layer], dilation, &inner, matrices);
-            let mut back = vec![[0.0; WIDTH]; inner.len()];
-            convolve(&inner, dilation, &self.reversed[layer], &mut back);
-            if layer == CONTEXT_LAYER {
-                add_outer(&mut sum.parameters[CONTEXT_AT..TOKEN_AT], &trace.mean, &bias);
-                let mean = multiply_back(&bias, &parameters[CONTEXT_AT..TOKEN_AT]);
-                #[allow(clippy::cast_precision_loss, reason = "a prompt has few tokens")]
-                let share = 1.0 / back.len() as f32;
-                for it in &mut back {
-                    add_scaled(it, share, &mean);
-                }
-            }
-            gradients.iter_mut().zip(&back).for_each(|(all, it)| add_scaled(all, 1.0, it));
-        }
-        for (at, gradient) in gradients.iter_mut().enumerate() {
-            gradient.iter_mut().zip(&trace.masks[0][at]).for_each(|(value, mask)| *value *= mask);
-            lesson.tokens.weigh_rows(at, trace.without_word[at], |row, weight| {
-                sum.add_row(row, weight, gradient);
-            });
-        }
-    }
-
     /// Adds the gradients of a lesson.
     pub(crate) fn learn(
         &self,
@@ -284,9 +284,17 @@ impl TrainingPass<'_> {
         numbers: &mut NumberSource,
         sum: &mut GradientSum,
     ) {
-        let trace = self.run_layers(lesson, numbers);
-        let vectors = &trace.vectors;
         let parameters = &self.model.parameters;
+        let count = lesson.tokens.tokens.len();
+        let without_word: Vec<bool> = (0..count).map(|_| numbers.chance(WORD_DROPOUT)).collect();
+        let mut embedded = vec![[0.0; WIDTH]; count];
+        for (at, vector) in embedded.iter_mut().enumerate() {
+            lesson.tokens.weigh_rows(at, without_word[at], |row, weight| {
+                add_scaled(vector, weight, &self.model.embeddings[row * WIDTH..(row + 1) * WIDTH]);
+            });
+        }
+        let trace = LayerTrace::run(parameters, embedded, CHANNEL_DROPOUT, numbers);
+        let vectors = &trace.vectors;
         let mut gradients = vec![[0.0_f32; WIDTH]; vectors.len()];
         // Tokens.
         let rows = &parameters[TOKEN_AT..ATTENTION_AT];
@@ -346,7 +354,12 @@ impl TrainingPass<'_> {
             add_scaled(&mut gradients[at], slope, attention);
             add_scaled(&mut sum.parameters[ATTENTION_AT..PROMPT_AT], slope, vector);
         }
-        self.return_layers(lesson, &trace, gradients, sum);
+        let gradients = trace.back(parameters, self.reversed, gradients, &mut sum.parameters);
+        for (at, gradient) in gradients.iter().enumerate() {
+            lesson.tokens.weigh_rows(at, without_word[at], |row, weight| {
+                sum.add_row(row, weight, gradient);
+            });
+        }
     }
 
     /// Learns from the marked spans, and from those that the tags give now.
@@ -440,42 +453,58 @@ pub(crate) fn overlap(one: &Range<usize>, other: &Range<usize>) -> f32 {
 
 /// Adam with weight decay; embeddings change only where there is a gradient.
 pub(crate) struct AdamOptimizer {
-    parameters: [Vec<f32>; 2],
-    embeddings: [Vec<f32>; 2],
+    parameters: AdamMoments,
+    embeddings: AdamMoments,
     corrections: [f32; 2],
 }
+
+/// Moving means of the gradients of some values, and of their squares.
+struct AdamMoments([Vec<f32>; 2]);
 
 const MOMENTS: [f32; 2] = [0.9, 0.99];
 const DECAY: f32 = 0.01;
 
+impl AdamMoments {
+    fn new(count: usize) -> Self {
+        Self([vec![0.0; count], vec![0.0; count]])
+    }
+
+    fn step(&mut self, at: usize, value: &mut f32, slope: f32, rate: f32, corrections: [f32; 2]) {
+        let [first, second] = &mut self.0;
+        first[at] += (1.0 - MOMENTS[0]) * (slope - first[at]);
+        second[at] += (1.0 - MOMENTS[1]) * (slope * slope - second[at]);
+        let step = first[at] / corrections[0] / ((second[at] / corrections[1]).sqrt() + 1e-7);
+        *value -= rate * (step + DECAY * *value);
+    }
+}
+
 impl AdamOptimizer {
-    pub(crate) fn new() -> Self {
-        let zeros = |count: usize| [vec![0.0; count], vec![0.0; count]];
+    pub(crate) fn new(parameters: usize, embeddings: usize) -> Self {
         Self {
-            parameters: zeros(PARAMETERS),
-            embeddings: zeros(ROWS * WIDTH),
+            parameters: AdamMoments::new(parameters),
+            embeddings: AdamMoments::new(embeddings),
             corrections: [1.0; 2],
         }
     }
 
-    pub(crate) fn step(&mut self, model: &mut TaggerModel, sum: &GradientSum, rate: f32) {
+    /// Changes all parameters by their gradients.
+    pub(crate) fn step_parameters(&mut self, values: &mut [f32], slopes: &[f32], rate: f32) {
         for (correction, moment) in self.corrections.iter_mut().zip(MOMENTS) {
             *correction *= moment;
         }
         let corrections = self.corrections.map(|it| 1.0 - it);
-        let update = |moments: &mut [Vec<f32>; 2], at: usize, value: &mut f32, slope: f32| {
-            let [first, second] = moments;
-            first[at] += (1.0 - MOMENTS[0]) * (slope - first[at]);
-            second[at] += (1.0 - MOMENTS[1]) * (slope * slope - second[at]);
-            let step = first[at] / corrections[0] / ((second[at] / corrections[1]).sqrt() + 1e-7);
-            *value -= rate * (step + DECAY * *value);
-        };
-        for (at, value) in model.parameters.iter_mut().enumerate() {
-            update(&mut self.parameters, at, value, sum.parameters[at]);
+        for (at, (value, slope)) in values.iter_mut().zip(slopes).enumerate() {
+            self.parameters.step(at, value, *slope, rate, corrections);
         }
+    }
+
+    pub(crate) fn step(&mut self, model: &mut TaggerModel, sum: &GradientSum, rate: f32) {
+        self.step_parameters(&mut model.parameters, &sum.parameters, rate);
+        let corrections = self.corrections.map(|it| 1.0 - it);
         for row in &sum.touched {
             for at in row * WIDTH..(row + 1) * WIDTH {
-                update(&mut self.embeddings, at, &mut model.embeddings[at], sum.embeddings[at]);
+                let value = &mut model.embeddings[at];
+                self.embeddings.step(at, value, sum.embeddings[at], rate, corrections);
             }
         }
     }

@@ -34,7 +34,10 @@ fn a_rule_with_certain_words_becomes_a_check() {
         ("npmは使わないで、pnpmを使って", "forbids the program npm (use pnpm)"),
         ("ruff instead of black", "forbids the program black (use ruff)"),
         ("git reset --hard is forbidden", "forbids the command git reset --hard"),
-        ("never use docker run without --rm", "forbids the command docker run without --rm"),
+        (
+            "never use docker run without --rm",
+            "forbids the command docker run without --rm (use docker run --rm)",
+        ),
         (
             "always pass --locked to cargo build",
             "forbids the command cargo build without --locked (use cargo build --locked)",
@@ -69,7 +72,7 @@ fn doubtful_words_become_none() {
     for rule in [
         "prefer pnpm over npm", "try to avoid npm", "don't use npm if there is a yarn.lock",
         "don't push unless I say so", "for this PR skip npm", "never not use npm",
-        "don't avoid npm", "you don't need npm", "not only npm", "use nothing but pnpm",
+        "don't avoid npm", "you don't need npm", "not only npm",
         "never push to anything other than dev", "no problem with npm", "npm is not slow",
         "Eva doesn't use npm", "why did you use sudo?", "tabs not spaces",
         "composition, not inheritance", "never break the public API",
@@ -107,6 +110,73 @@ fn only_what_a_line_runs_breaks_a_rule_about_programs() {
     assert!(in_shell("don't call pytest directly, use uv run", "uv run pytest").is_none());
     assert!(in_shell("in web/ use yarn, not npm", "cd api && npm ci").is_none());
     assert!(in_shell("in web/ use yarn, not npm", "npm --prefix web ci").is_some());
+}
+
+#[test]
+fn what_a_rule_wants_is_never_refused() {
+    for (rule, forbidden, wanted) in [
+        ("use `uv run pytest`, never pytest", "pytest tests/", "uv run pytest tests/"),
+        ("always `python -m pip`, never plain pip", "pip install x", "python -m pip install x"),
+        ("use `bundle exec rspec`, never bare rspec", "rspec spec/", "bundle exec rspec spec/"),
+        ("use python3, not python", "python x.py", "python3 x.py"),
+        ("use pip3, not pip", "pip install x", "pip3 install x"),
+        ("vitest always as `vitest run`, never plain vitest", "vitest", "vitest run"),
+        ("no sudo, except `sudo apt-get`", "sudo rm x", "sudo apt-get install x"),
+        ("no `rm -rf` except on build/", "rm -rf src", "rm -rf build"),
+        (
+            "golangci-lint run always with --timeout 5m", "golangci-lint run",
+            "golangci-lint run --timeout=5m ./...",
+        ),
+        ("no kill -9", "kill -9 1", "kill 1"),
+        (
+            "no force pushes; --force-with-lease is okay", "git push -f",
+            "git push --force-with-lease",
+        ),
+        ("no curl against api.github.com", "curl api.github.com/x", "curl localhost"),
+    ] {
+        assert_eq!(in_shell(rule, wanted), None, "{rule}");
+        assert!(in_shell(rule, forbidden).is_some(), "{rule}");
+    }
+    let all = "no force pushes at all, not even --force-with-lease";
+    for line in ["git push -f", "git push origin +x", "git push --force-with-lease"] {
+        assert!(in_shell(all, line).is_some(), "{line}");
+    }
+}
+
+#[test]
+fn words_that_narrow_a_rule_are_never_dropped() {
+    for rule in [
+        "never amend on pushed commits",
+        "never run prettier on the whole repo",
+        "never run kubectl against the prod context",
+        "no force push on shared branches",
+        "never delete branches that aren't merged",
+        "never rebase commits that are already pushed",
+    ] {
+        let check = RuleCheck::compile(rule, None).map(|it| it.describe());
+        assert_eq!(check, None, "{rule}");
+    }
+    let rule = "no console.log outside tests";
+    let writes = |path: &str| {
+        let input = json!({ "file_path": path, "content": "console.log(1)" });
+        RuleCheck::compile(rule, None).is_some() && violation(rule, "Write", &input).is_some()
+    };
+    assert!(!writes("tests/a.ts"));
+}
+
+#[test]
+fn folders_may_begin_with_a_dot() {
+    let check = RuleCheck::compile("don't touch .github", None).unwrap();
+    assert_eq!(check.describe(), "forbids changing .github");
+    let input =
+        json!({ "file_path": ".github/workflows/ci.yml", "old_string": "a", "new_string": "b" });
+    assert!(violation("don't touch .github/workflows", "Edit", &input).is_some());
+}
+
+#[test]
+fn a_long_text_is_no_rule() {
+    let text = "never use npm ".repeat(100_000);
+    assert_eq!(RuleCheck::compile(&text, None), None);
 }
 
 #[test]

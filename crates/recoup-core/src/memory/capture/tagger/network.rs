@@ -49,7 +49,6 @@ pub const NETWORKS: usize = 2;
 const MAGIC: &[u8; 4] = b"RCT2";
 /// Parameters that share a scale, and their bytes with it.
 const BLOCK: usize = 4 + 2 * WIDTH;
-const BLOCKS: usize = PARAMETERS.div_ceil(WIDTH);
 /// Bytes of an embedding row: two values in each.
 const ROW: usize = WIDTH / 2;
 /// Largest value of an embedding, in steps of its row's scale.
@@ -154,12 +153,13 @@ impl<'a> TaggerWeights<'a> {
         let (count, rest) = rest.split_first_chunk::<4>()?;
         let count = u32::from_le_bytes(*count) as usize;
         let (concepts, rest) = rest.split_at_checked(count * ENTRY)?;
-        let size = BLOCKS * BLOCK + ROWS * (4 + ROW);
+        let own = bytes_of_parameters(PARAMETERS);
+        let size = own + ROWS * (4 + ROW);
         if rest.len() != NETWORKS * size {
             return None;
         }
         let networks = std::array::from_fn(|at| {
-            let (parameters, rest) = rest[at * size..(at + 1) * size].split_at(BLOCKS * BLOCK);
+            let (parameters, rest) = rest[at * size..(at + 1) * size].split_at(own);
             let (scales, rows) = rest.split_at(ROWS * 4);
             NetworkWeights { parameters, scales, rows }
         });
@@ -173,15 +173,7 @@ impl<'a> TaggerWeights<'a> {
         bytes.extend(count.to_le_bytes());
         bytes.extend_from_slice(concepts);
         for (parameters, embeddings) in networks {
-            for block in parameters.chunks(WIDTH) {
-                let scale = largest(block) / f32::from(i16::MAX);
-                bytes.extend(scale.to_le_bytes());
-                for at in 0..WIDTH {
-                    let value = block.get(at).copied().unwrap_or_default() / scale;
-                    #[expect(clippy::cast_possible_truncation, reason = "the scale keeps it in")]
-                    bytes.extend((value.round() as i16).to_le_bytes());
-                }
-            }
+            write_parameters(parameters, &mut bytes);
             let rows = || embeddings.chunks(WIDTH).map(|row| (row, best_scale(row)));
             bytes.extend(rows().flat_map(|(_, scale)| scale.to_le_bytes()));
             for (row, scale) in rows() {
@@ -217,6 +209,57 @@ impl<'a> TaggerWeights<'a> {
     }
 }
 
+/// Writes parameters: blocks with a scale each.
+pub fn write_parameters(parameters: &[f32], bytes: &mut Vec<u8>) {
+    for block in parameters.chunks(WIDTH) {
+        let scale = largest(block) / f32::from(i16::MAX);
+        bytes.extend(scale.to_le_bytes());
+        for at in 0..WIDTH {
+            let value = block.get(at).copied().unwrap_or_default() / scale;
+            #[expect(clippy::cast_possible_truncation, reason = "the scale keeps it in")]
+            bytes.extend((value.round() as i16).to_le_bytes());
+        }
+    }
+}
+
+/// Reads parameters as [`write_parameters`] writes them; the last block may be filled up with zeros.
+pub fn read_parameters(bytes: &[u8]) -> Vec<f32> {
+    let mut all = Vec::with_capacity(bytes.len() / BLOCK * WIDTH);
+    for block in bytes.chunks_exact(BLOCK) {
+        let (scale, values) = block.split_at(4);
+        let scale = f32::from_le_bytes([scale[0], scale[1], scale[2], scale[3]]);
+        let (values, _) = values.as_chunks::<2>();
+        all.extend(values.iter().map(|it| f32::from(i16::from_le_bytes(*it)) * scale));
+    }
+    all
+}
+
+/// Number of bytes of some parameters.
+pub const fn bytes_of_parameters(count: usize) -> usize {
+    count.div_ceil(WIDTH) * BLOCK
+}
+
+/// Runs the layers over the vectors of tokens, of which there must be some.
+pub fn run_layers(parameters: &[f32], vectors: &mut [TokenVector]) {
+    let mut outputs = vec![[0.0; WIDTH]; vectors.len()];
+    for (layer, dilation) in DILATIONS.into_iter().enumerate() {
+        let (matrices, bias) =
+            parameters[layer * LAYER..(layer + 1) * LAYER].split_at(3 * WIDTH * WIDTH);
+        let mut bias: TokenVector = std::array::from_fn(|at| bias[at]);
+        if layer == CONTEXT_LAYER {
+            let mean = mean_vector(vectors);
+            let context = multiply(&mean, &parameters[CONTEXT_AT..TOKEN_AT]);
+            bias.iter_mut().zip(context).for_each(|(bias, it)| *bias += it);
+        }
+        convolve(vectors, dilation, matrices, &mut outputs);
+        for (vector, output) in vectors.iter_mut().zip(&outputs) {
+            for at in 0..WIDTH {
+                vector[at] += (output[at] + bias[at]).max(0.0);
+            }
+        }
+    }
+}
+
 /// Mean of the networks' opinions.
 fn mean_of<const N: usize>(all: [[f32; N]; NETWORKS]) -> [f32; N] {
     #[expect(clippy::cast_precision_loss, reason = "a few networks")]
@@ -242,17 +285,6 @@ fn best_scale(row: &[f32]) -> f32 {
 }
 
 impl NetworkWeights<'_> {
-    fn parameters(&self) -> Vec<f32> {
-        let mut all = Vec::with_capacity(BLOCKS * WIDTH);
-        for block in self.parameters.chunks_exact(BLOCK) {
-            let (scale, values) = block.split_at(4);
-            let scale = f32::from_le_bytes([scale[0], scale[1], scale[2], scale[3]]);
-            let (values, _) = values.as_chunks::<2>();
-            all.extend(values.iter().map(|it| f32::from(i16::from_le_bytes(*it)) * scale));
-        }
-        all
-    }
-
     fn add_row(&self, row: usize, weight: f32, sum: &mut TokenVector) {
         let (scales, _) = self.scales.as_chunks::<4>();
         let weight = weight * f32::from_le_bytes(scales[row]);
@@ -264,31 +296,19 @@ impl NetworkWeights<'_> {
         }
     }
 
+    fn embed_tokens(&self, tokens: &PromptTokens, without_words: bool) -> Vec<TokenVector> {
+        let mut vectors = vec![[0.0; WIDTH]; tokens.tokens.len()];
+        for (at, vector) in vectors.iter_mut().enumerate() {
+            tokens.weigh_rows(at, without_words, |row, weight| self.add_row(row, weight, vector));
+        }
+        vectors
+    }
+
     /// Reads the tokens of a prompt, of which there must be some.
     fn read_tokens(&self, tokens: &PromptTokens) -> NetworkReading {
-        let count = tokens.tokens.len();
-        let parameters = self.parameters();
-        let mut vectors = vec![[0.0; WIDTH]; count];
-        for (at, vector) in vectors.iter_mut().enumerate() {
-            tokens.weigh_rows(at, false, |row, weight| self.add_row(row, weight, vector));
-        }
-        let mut outputs = vec![[0.0; WIDTH]; count];
-        for (layer, dilation) in DILATIONS.into_iter().enumerate() {
-            let (matrices, bias) =
-                parameters[layer * LAYER..(layer + 1) * LAYER].split_at(3 * WIDTH * WIDTH);
-            let mut bias: TokenVector = std::array::from_fn(|at| bias[at]);
-            if layer == CONTEXT_LAYER {
-                let mean = mean_vector(&vectors);
-                let context = multiply(&mean, &parameters[CONTEXT_AT..TOKEN_AT]);
-                bias.iter_mut().zip(context).for_each(|(bias, it)| *bias += it);
-            }
-            convolve(&vectors, dilation, matrices, &mut outputs);
-            for (vector, output) in vectors.iter_mut().zip(&outputs) {
-                for at in 0..WIDTH {
-                    vector[at] += (output[at] + bias[at]).max(0.0);
-                }
-            }
-        }
+        let parameters = read_parameters(self.parameters);
+        let mut vectors = self.embed_tokens(tokens, false);
+        run_layers(&parameters, &mut vectors);
         let tag = |vector| linear(vector, &parameters[TOKEN_AT..ATTENTION_AT]).map(sigmoid);
         let tags = vectors.iter().map(tag).collect();
         let pooled = pool_by_attention(&vectors, &parameters[ATTENTION_AT..PROMPT_AT]);
@@ -334,7 +354,7 @@ pub fn probabilities(outputs: [f32; SPAN_OUTPUTS]) -> [f32; SPAN_OUTPUTS] {
 }
 
 /// Outputs of a linear layer: its rows, then its biases.
-fn linear<const N: usize>(input: &TokenVector, parameters: &[f32]) -> [f32; N] {
+pub fn linear<const N: usize>(input: &TokenVector, parameters: &[f32]) -> [f32; N] {
     let (rows, bias) = parameters.split_at(N * WIDTH);
     std::array::from_fn(|at| dot(input, &rows[at * WIDTH..(at + 1) * WIDTH]) + bias[at])
 }

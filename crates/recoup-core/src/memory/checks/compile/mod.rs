@@ -1,236 +1,319 @@
-//! From the words of a rule to what it forbids. A rule is read sentence by sentence, a sentence by
-//! clauses, a clause in segments that ask for something or forbid it. Whatever is conditional, weak or
-//! not understood gives no check: a wrong one costs more trust than a missing one.
+//! From the words of a rule to what it forbids. The roles of its words tell what is a command, a path,
+//! a place or a condition. Whatever is conditional or not certain gives no check: a wrong one costs
+//! more trust than a missing one.
 
-mod clause;
-mod doubt;
-mod forbidden;
+mod acts;
+mod commands;
 mod git_words;
-mod messages;
-mod wanted;
+mod places;
 
-use clause::{RawSegment, is_list_rest, split_segments};
-use doubt::is_doubtful;
-use messages::speaks_of_messages;
-use wanted::spare;
+use commands::{alternatives, command_lines, flags_in, other_values};
+use places::{read_paths, read_place};
 
 use crate::memory::checks::act::ForbiddenAct;
-use crate::memory::checks::command::CommandPattern;
-use crate::memory::checks::path::{CheckPlace, PathPattern};
-use crate::memory::checks::segment::{RuleObject, RuleSegment, RuleVerb, SegmentMode, read_place};
+use crate::memory::checks::command::{AllowedCommand, CommandPattern};
+use crate::memory::checks::path::{CheckPlace, PathPattern, PathSet};
+use crate::memory::checks::roles::{ROLES, RoleShares, TermRole, read_roles};
 use crate::memory::checks::terms::{RuleTerm, split_terms};
 use crate::memory::checks::{CHECK_VERSION, RuleCheck};
-use crate::memory::lang::file_kinds::endings_of;
-use crate::memory::lang::is_one_of;
 use crate::memory::lang::lexicon::WordClasses;
 use crate::memory::lang::token::ClauseEnd;
 
 /// Longest rule that is read, in bytes.
 const LONGEST: usize = 600;
+/// Probability of a condition from which there is no check.
+const CONDITION: f32 = 0.3;
+/// Probability of a place or an exception from which its word must be read as one.
+const LIMIT: f32 = 0.3;
+/// The same of a path, which is seldom named for nothing.
+const PATH_LIMIT: f32 = 0.2;
+/// Probability from which a word may go on with the words before it.
+const MORE: f32 = 0.25;
+/// Least probability of what is forbidden.
+const SURE: f32 = 0.65;
+
+/// Words that are no values of options.
+const NO_VALUES: WordClasses =
+    WordClasses::STOP.or(WordClasses::PREPOSITION).or(WordClasses::POLITE);
+
+/// Words that have one role.
+#[derive(Debug, Clone, Copy)]
+struct RoleSpan<'a, 't> {
+    role: TermRole,
+    terms: &'a [RuleTerm<'t>],
+    /// Number of its first term.
+    at: usize,
+    /// Mean probability of the role.
+    share: f32,
+}
 
 /// Compiles a rule for the files of a glob.
 pub(super) fn compile_rule(text: &str, paths: Option<&str>) -> Option<RuleCheck> {
-    // "npm → pnpm"
-    let arrow = ["→", "->", "=>"].iter().find_map(|it| text.split_once(it));
-    if let Some((old, new)) =
-        arrow.filter(|it| [it.0, it.1].iter().all(|it| it.split_whitespace().count() <= 3))
-    {
-        return compile_rule(&format!("use {} instead of {}", new.trim(), old.trim()), paths);
-    }
-    let terms = split_terms(text);
-    if text.len() > LONGEST || is_doubtful(text, &terms) {
+    if text.len() > LONGEST {
         return None;
     }
-    let mut reader = RuleReader::default();
-    for sentence in terms.split_inclusive(|it| it.ends == ClauseEnd::Sentence) {
-        reader.read_sentence(sentence);
+    let terms = split_terms(text);
+    compile_roles(text, &terms, &read_roles(&terms)?, paths)
+}
+
+/// Compiles a rule whose terms have the roles that `shares` tells.
+pub(super) fn compile_roles(
+    text: &str,
+    terms: &[RuleTerm<'_>],
+    shares: &[RoleShares],
+    paths: Option<&str>,
+) -> Option<RuleCheck> {
+    if text.trim_end().ends_with(['?', '？']) {
+        return None;
     }
+    let spans = role_spans(shares, terms)?;
+    let mut reader = RuleReader::new(&spans);
+    reader.read_limits()?;
     if let Some(glob) = paths {
         reader.place.paths = vec![PathPattern::new(glob)?];
         reader.place.endings.clear();
     }
+    reader.read_wanted();
+    reader.read_forbidden();
     reader.finish()
 }
 
-/// Topic of a sentence, for the next one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum SentenceTopic {
-    #[default]
-    Other,
-    /// Messages of commits.
-    Messages,
-    /// Things that are forbidden.
-    Forbidden,
+/// Groups terms by their roles; `None` if there is a condition, or what may be a limit.
+fn role_spans<'a, 't>(
+    shares: &[RoleShares],
+    terms: &'a [RuleTerm<'t>],
+) -> Option<Vec<RoleSpan<'a, 't>>> {
+    let share_of = |shares: &RoleShares, role: TermRole| shares[role as usize];
+    let best = |shares: &RoleShares| {
+        let best = shares.iter().zip(ROLES).max_by(|a, b| a.0.total_cmp(b.0));
+        best.map_or(TermRole::None, |(_, (_, role))| role)
+    };
+    let roles: Vec<TermRole> = shares.iter().map(best).collect();
+    for (at, (own, role)) in shares.iter().zip(&roles).enumerate() {
+        if share_of(own, TermRole::If) >= CONDITION {
+            return None;
+        }
+        let limits = [TermRole::In, TermRole::Except, TermRole::Only];
+        let limits: f32 = limits.iter().map(|it| share_of(own, *it)).sum();
+        let least = if terms[at].path().is_some() { PATH_LIMIT } else { LIMIT };
+        // A word that may go on with what is forbidden would narrow it: `adb uninstall`.
+        let is_before = |it: &usize| terms[*it].ends == ClauseEnd::Nothing;
+        let before = at.checked_sub(1).filter(is_before).map(|it| roles[it]);
+        let may_go_on = before.is_some_and(|it| it != TermRole::None && share_of(own, it) >= MORE);
+        // What is behind an option may be its value.
+        let is_option = |it: &usize| {
+            let term = &terms[*it];
+            is_before(it)
+                && term.is_flag()
+                && !term.text.contains('=')
+                && roles[*it] == TermRole::Flag
+        };
+        let may_be_value = at.checked_sub(1).as_ref().is_some_and(is_option)
+            && !terms[at].is(NO_VALUES)
+            && !terms[at].means("flag option")
+            && !terms[at].is_joint();
+        let is_free = *role == TermRole::None;
+        if is_free && (limits >= least || may_go_on) || may_be_value {
+            return None;
+        }
+    }
+    let mut spans = Vec::new();
+    let mut from = 0;
+    for at in 1..=terms.len() {
+        let is_end = at == terms.len()
+            || roles[at] != roles[from]
+            || terms[at - 1].ends != ClauseEnd::Nothing
+            || (terms[at].is_code && terms[at - 1].is_code);
+        if !is_end {
+            continue;
+        }
+        if roles[from] != TermRole::None {
+            let sum: f32 = shares[from..at].iter().map(|it| share_of(it, roles[from])).sum();
+            #[expect(clippy::cast_precision_loss, reason = "a rule has few terms")]
+            let share = sum / (at - from) as f32;
+            spans.push(RoleSpan { role: roles[from], terms: &terms[from..at], at: from, share });
+        }
+        from = at;
+    }
+    Some(spans)
 }
 
 /// Collects what a rule forbids.
-#[derive(Debug, Default)]
-struct RuleReader<'t> {
+struct RuleReader<'a, 't> {
+    spans: &'a [RoleSpan<'a, 't>],
     acts: Vec<ForbiddenAct>,
-    /// Other commands for the purpose of what is wanted; they count if nothing is named.
-    alternatives: Vec<ForbiddenAct>,
     place: CheckPlace,
+    allowed: Vec<AllowedCommand>,
+    /// Options that make a forbidden command right.
+    allowed_flags: Vec<String>,
+    /// Paths that make it right as arguments.
+    allowed_words: Vec<String>,
     /// Words of the command that is wanted.
     wanted: Option<Vec<String>>,
-    /// A wanted name that is no command.
-    wanted_name: Option<String>,
-    /// Program that the sentence has named, to which options belong.
-    program: Option<String>,
-    /// True if the sentence speaks of pushes.
-    is_about_pushes: bool,
-    /// Topic that the sentence before this one has introduced.
-    topic: SentenceTopic,
-    /// The clause before this one.
-    last_clause: Vec<RuleTerm<'t>>,
-    /// True if an exception or a condition was not understood.
-    is_narrowed: bool,
+    wanted_lines: Vec<Vec<String>>,
+    instead: Option<String>,
 }
 
-impl<'t> RuleReader<'t> {
-    fn read_sentence(&mut self, sentence: &[RuleTerm<'t>]) {
-        let topic = std::mem::take(&mut self.topic);
-        if let Some(next) = self.topic_of(sentence) {
-            self.topic = next;
-            return;
+impl<'a, 't> RuleReader<'a, 't> {
+    fn new(spans: &'a [RoleSpan<'a, 't>]) -> Self {
+        Self {
+            spans,
+            acts: Vec::new(),
+            place: CheckPlace::default(),
+            allowed: Vec::new(),
+            allowed_flags: Vec::new(),
+            allowed_words: Vec::new(),
+            wanted: None,
+            wanted_lines: Vec::new(),
+            instead: None,
         }
-        let is_message = speaks_of_messages(sentence) || topic == SentenceTopic::Messages;
-        self.is_about_pushes = sentence.iter().any(|it| it.verb() == Some(RuleVerb::Push));
-        let named = RuleSegment::read(sentence, SegmentMode::default()).into_command();
-        self.program = named.and_then(|words| words.into_iter().next());
-        let mut forbids_last = topic == SentenceTopic::Forbidden;
-        for clause in sentence.split_inclusive(|it| it.ends >= ClauseEnd::Clause) {
-            let segments = split_segments(clause);
-            // "no npm, yarn or bun", "no star imports (`from x import *`)"
-            let is_rest = segments.len() == 1
-                && segments[0].negation.is_none()
-                && forbids_last
-                && (topic == SentenceTopic::Forbidden
-                    || is_list_rest(clause, self.acts.is_empty()));
-            if is_rest {
-                self.read_forbidden(&segments[0], &[], is_message, true);
+    }
+
+    fn spans_of(&self, role: TermRole) -> impl Iterator<Item = &'a RoleSpan<'a, 't>> + use<'a, 't> {
+        self.spans.iter().filter(move |it| it.role == role)
+    }
+
+    /// Reads places and exceptions; `None` if one is not understood.
+    fn read_limits(&mut self) -> Option<()> {
+        for span in self.spans_of(TermRole::In) {
+            self.place.extend(read_place(span.terms)?);
+        }
+        for span in self.spans_of(TermRole::Except) {
+            let lines = command_lines(span.terms);
+            if !lines.is_empty() && lines.iter().all(|it| it[0].starts_with('-')) {
+                self.allowed_flags.extend(lines.into_iter().flatten());
+            } else if lines.iter().any(|it| commands::is_program(&it[0])) {
+                self.allowed.extend(lines.iter().filter_map(|it| AllowedCommand::of_words(it)));
+                self.wanted_lines.extend(lines);
+            } else if let Some(place) = read_place(span.terms) {
+                let endings = place.endings.iter().map(|it| format!("*.{it}"));
+                self.place.except.extend(endings.filter_map(|it| PathPattern::new(&it)));
+                self.place.except.extend(place.paths);
+                self.place.except_tests |= place.tests;
+                let paths = span.terms.iter().filter(|it| it.path().is_some() || it.is_code);
+                let names = paths.map(|it| it.text.trim_end_matches('/').to_owned());
+                self.allowed_words.extend(names.flat_map(|it| [format!("{it}/"), it]));
             } else {
-                self.read_clause(&segments, is_message);
-                self.read_wanted_flags(clause, &segments);
-                self.read_purpose(clause, &segments);
-                forbids_last = segments.iter().any(|it| it.negation.is_some());
+                return None;
             }
-            self.read_instead(clause, &segments);
-            self.last_clause = clause.to_vec();
         }
-        if is_message && self.acts.is_empty() {
-            self.topic = SentenceTopic::Messages;
+        Some(())
+    }
+
+    /// Reads what is wanted, which is right whatever is forbidden.
+    fn read_wanted(&mut self) {
+        let roles = [TermRole::Want, TermRole::Sole];
+        for span in self.spans.iter().filter(|it| roles.contains(&it.role)) {
+            for line in command_lines(span.terms) {
+                self.allowed.extend(AllowedCommand::of_words(&line));
+                self.wanted_lines.push(line.clone());
+                self.instead.get_or_insert_with(|| line.join(" "));
+                self.wanted.get_or_insert(line);
+            }
         }
     }
 
-    /// Returns the topic of a sentence that only introduces the next one: "Forbidden: npm, yarn",
-    /// "python: no star imports". A language is the place of the whole rule.
-    fn topic_of(&mut self, sentence: &[RuleTerm<'_>]) -> Option<SentenceTopic> {
-        let [term] = sentence else { return None };
-        if let Some(endings) = endings_of(&term.folded) {
-            self.place.endings.extend(endings.split(' ').map(str::to_owned));
-            return Some(SentenceTopic::Other);
-        }
-        let forbids = term.means("forbid") || is_one_of(&term.folded, "never no-go banned");
-        (forbids && self.last_clause.is_empty()).then_some(SentenceTopic::Forbidden)
-    }
-
-    /// Reads "npm install is broken, use npm ci instead".
-    fn read_instead(&mut self, clause: &[RuleTerm<'_>], segments: &[RawSegment<'_, '_>]) {
-        let says_instead = clause.iter().any(|it| it.folded == "instead") && self.acts.is_empty();
-        let [RawSegment { negation: None, terms, .. }] = segments else { return };
-        let mode = SegmentMode { is_passive: true, ..SegmentMode::default() };
-        let old = RuleSegment::read(&self.last_clause, mode).into_command();
-        if says_instead && let Some(words) = old {
-            let mode = SegmentMode { is_compared: true, ..SegmentMode::default() };
-            self.acts.extend(CommandPattern::of_words(&words).map(ForbiddenAct::Run));
-            self.wanted = RuleSegment::read(terms, mode).into_command();
-        }
-    }
-
-    fn read_clause(&mut self, segments: &[RawSegment<'_, '_>], is_message: bool) {
-        for (at, segment) in segments.iter().enumerate() {
-            let Some(negation) = segment.negation else {
-                let next = segments.get(at + 1);
-                // "npm is forbidden": what stands before it is not wanted.
-                if !next.is_some_and(RawSegment::is_about_what_is_before) {
-                    self.read_wanted(segment, next.is_some());
+    fn read_forbidden(&mut self) {
+        let sure = self.spans.iter().filter(|it| it.share >= SURE);
+        for span in sure {
+            match span.role {
+                TermRole::Sole => {
+                    for line in command_lines(span.terms) {
+                        self.acts.extend(other_values(&line[0]));
+                    }
                 }
-                continue;
-            };
-            if is_one_of(&negation.folded, "except ausser sauf excepto salvo besides") {
-                self.read_exception(&segment.terms);
-            } else if is_one_of(&negation.folded, "without ohne sans sin sem senza")
-                && at > 0
-                && !is_message
-            {
-                self.read_without(&segment.terms);
-            } else {
-                let before = segments[..at].last().map_or(&[][..], |it| &it.terms);
-                // "Npm is not slow" compares nothing.
-                let is_said = is_one_of(&negation.folded, "not never isnt arent nicht")
-                    && before.last().is_some_and(|it| is_one_of(&it.folded, "is are was were be"));
-                if is_said && !segment.is_about_what_is_before() {
+                TermRole::Purpose => {
+                    if let Some(wanted) = &self.wanted {
+                        self.acts.extend(alternatives(span.terms, &self.place, wanted));
+                    }
+                }
+                TermRole::Flag => {
+                    let of = self.command_near(span.at, &[TermRole::Of]);
+                    self.acts.extend(acts::flag_acts(span.terms, of.as_deref()));
+                }
+                TermRole::Need => self.read_needed(span),
+                role => self.acts.extend(acts::acts_of(role, span.terms, &self.place)),
+            }
+        }
+        let only: Vec<PathPattern> =
+            self.spans_of(TermRole::Only).flat_map(|it| read_paths(it.terms)).collect();
+        if !only.is_empty() {
+            self.acts.push(ForbiddenAct::Change(PathSet { of: Vec::new(), except: only }));
+        }
+    }
+
+    /// Reads options that must be given: their command is forbidden without each.
+    fn read_needed(&mut self, span: &RoleSpan<'_, '_>) {
+        let commands = [TermRole::Of, TermRole::Run, TermRole::Want, TermRole::Sole];
+        let Some(of) = self.command_near(span.at, &commands) else { return };
+        for flag in flags_in(span.terms) {
+            let Some(mut pattern) = CommandPattern::of_words(&of) else { return };
+            let given = CommandPattern::of_words(&[&of[..1], std::slice::from_ref(&flag)].concat());
+            pattern.without = given.map_or_else(Vec::new, |it| it.flags);
+            // The pattern is of the command as such: `cargo build --locked` itself is right.
+            pattern.flags.retain(|it| !pattern.without.contains(it));
+            self.instead = Some([of.join(" "), flag].join(" "));
+            self.acts.push(ForbiddenAct::Run(pattern));
+        }
+    }
+
+    /// Returns the words of the nearest command that has one of these roles, the first of them first.
+    fn command_near(&self, at: usize, roles: &[TermRole]) -> Option<Vec<String>> {
+        roles.iter().find_map(|role| {
+            let nearest = self.spans_of(*role).min_by_key(|it| it.at.abs_diff(at))?;
+            command_lines(nearest.terms).into_iter().next()
+        })
+    }
+
+    fn finish(mut self) -> Option<RuleCheck> {
+        let mut forbidden: Vec<ForbiddenAct> = Vec::new();
+        git_words::restrict_force(&mut self.acts);
+        acts::restrict_to_hosts(&mut self.acts);
+        for mut act in std::mem::take(&mut self.acts) {
+            if let ForbiddenAct::Run(pattern) = &mut act {
+                if self.is_allowed(pattern) {
                     continue;
                 }
-                self.read_forbidden(segment, before, is_message, false);
+                pattern.without.extend(self.allowed_flags.iter().cloned());
+                pattern.without.extend(self.allowed_words.iter().cloned());
+                pattern.without.extend(self.started_by(pattern));
             }
-        }
-    }
-
-    fn read_exception(&mut self, terms: &[RuleTerm<'_>]) {
-        let from = terms.iter().position(|it| !it.is(WordClasses::STOP.or(WordClasses::WITHIN)));
-        let Some((place, _)) = from.and_then(|from| read_place(&terms[from..])) else {
-            self.is_narrowed = true;
-            return;
-        };
-        self.is_narrowed |= !place.endings.is_empty();
-        self.place.except.extend(place.paths);
-        self.place.except_tests |= place.tests;
-    }
-
-    /// Reads "… without --locked" behind a forbidden command.
-    fn read_without(&mut self, terms: &[RuleTerm<'_>]) {
-        let objects = RuleSegment::read(terms, SegmentMode::default()).objects;
-        if self.acts.is_empty()
-            && let [RuleObject::Command(words, true)] = &objects[..]
-        {
-            // "Do it without sudo"
-            return self.acts.extend(CommandPattern::of_words(words).map(ForbiddenAct::Run));
-        }
-        let flag = objects.into_iter().find_map(|it| match it {
-            RuleObject::Flags(flags) => flags.into_iter().next(),
-            _ => None,
-        });
-        match (self.acts.last_mut(), flag) {
-            (Some(ForbiddenAct::Run(pattern)), Some(flag)) => pattern.without = Some(flag),
-            _ => self.is_narrowed = true,
-        }
-    }
-
-    /// Makes the check, without what the wanted command itself would break.
-    fn finish(mut self) -> Option<RuleCheck> {
-        if self.is_narrowed {
-            return None;
-        }
-        if self.acts.is_empty() {
-            self.acts = self.alternatives;
-        }
-        if let Some(wanted) = self.wanted.clone() {
-            self.acts = self.acts.into_iter().filter_map(|act| spare(act, &wanted)).collect();
-        }
-        let mut forbidden: Vec<ForbiddenAct> = Vec::new();
-        for act in self.acts {
             if !forbidden.contains(&act) {
                 forbidden.push(act);
             }
         }
-        let instead = self.wanted.map(|words| words.join(" ")).or(self.wanted_name);
         let is_rule = !forbidden.is_empty();
         is_rule.then_some(RuleCheck {
             version: CHECK_VERSION,
             forbidden,
             place: self.place,
-            instead,
+            allowed: self.allowed,
+            instead: self.instead,
         })
+    }
+
+    /// Returns the programs that a forbidden one may start: "no sudo, except `sudo apt-get`".
+    fn started_by(&self, pattern: &CommandPattern) -> Vec<String> {
+        let lines = self.wanted_lines.iter().filter(|it| it[0] == pattern.program);
+        let started = lines.filter_map(|it| it.get(1)).filter(|it| !it.starts_with('-'));
+        if pattern.words.is_empty() { started.cloned().collect() } else { Vec::new() }
+    }
+
+    /// True if the rule wants the command or one of its options: no call tells both apart.
+    fn is_allowed(&self, pattern: &CommandPattern) -> bool {
+        let is_placeholder =
+            |it: &String| !it.contains(|c: char| c.is_alphanumeric()) || it.starts_with('<');
+        let is_same = |line: &Vec<String>| {
+            let plain: Vec<String> =
+                line.iter().filter(|it| !is_placeholder(it)).cloned().collect();
+            CommandPattern::of_words(&plain).is_some_and(|wanted| {
+                wanted.program == pattern.program
+                    && wanted.words == pattern.words
+                    && wanted.flags == pattern.flags
+            })
+        };
+        let wants_more = |line: &&Vec<String>| line.iter().any(is_placeholder);
+        pattern.flags.iter().any(|it| self.allowed_flags.contains(it))
+            || self.wanted_lines.iter().filter(wants_more).any(is_same)
     }
 }
