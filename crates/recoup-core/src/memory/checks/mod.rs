@@ -66,6 +66,11 @@ impl RuleCheck {
         self.version == CHECK_VERSION
     }
 
+    /// Makes it hold in the project only: paths outside of it must be named.
+    pub fn limit_to_project(&mut self) {
+        self.place.in_project = true;
+    }
+
     /// Returns short strings by which it is found, such as `program:npm` and `path:db`.
     pub fn index_keys(&self) -> Vec<String> {
         let mut keys: Vec<String> =
@@ -79,7 +84,8 @@ impl RuleCheck {
 
     /// Returns what in a call breaks the rule.
     pub fn find_violation(&self, call: &CheckedCall<'_>) -> Option<RuleViolation> {
-        let what = self.forbidden.iter().find_map(|act| act.find_in(call, &self.place, &self.allowed))?;
+        let what =
+            self.forbidden.iter().find_map(|act| act.find_in(call, &self.place, &self.allowed))?;
         Some(RuleViolation { what })
     }
 

@@ -169,8 +169,7 @@ impl RuleTokens {
             }
             for word in &term.english {
                 let english = tagger::read_tokens(word, &tagger.concepts());
-                for (input, vectors) in
-                    inputs.iter_mut().zip(tagger.embed_tokens(&english, false))
+                for (input, vectors) in inputs.iter_mut().zip(tagger.embed_tokens(&english, false))
                 {
                     let Some(vector) = vectors.first() else { continue };
                     for input in input {

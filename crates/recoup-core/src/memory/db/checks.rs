@@ -88,7 +88,10 @@ fn find_check(connection: &Connection, kept: StoredNote) -> Result<Option<Checke
         .find_cached(SQL, params![kept.row, CHECK_VERSION], read)
         .doing(READING_CHECKS)?;
     Ok(found.and_then(|(body, strength)| {
-        let check = serde_json::from_str(&body).ok()?;
+        let mut check: RuleCheck = serde_json::from_str(&body).ok()?;
+        if kept.note.scope != NoteScope::Universal {
+            check.limit_to_project();
+        }
         let strength = strength.and_then(|word| CheckStrength::parse(&word).ok());
         Some(CheckedRule { note: kept.note, check, strength })
     }))

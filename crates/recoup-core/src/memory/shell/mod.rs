@@ -16,7 +16,7 @@ use crate::base::text::shorten_text;
 use crate::secrets;
 
 pub(crate) use programs::{is_known_program, programs_for_purpose};
-pub(crate) use running::{RunCommand, run_commands, same_flag};
+pub(crate) use running::{RunCommand, join_path, normalize_path, run_commands, same_flag};
 pub use splitter::{ShellCommand, command_words, hides_exit_code, split_commands};
 pub use wrappers::is_wrapper;
 

@@ -228,8 +228,7 @@ impl LayerTrace {
                     bias[channel] += gradient[channel];
                 }
             }
-            let (matrices, biases) =
-                sum[layer * LAYER..(layer + 1) * LAYER].split_at_mut(MATRICES);
+            let (matrices, biases) = sum[layer * LAYER..(layer + 1) * LAYER].split_at_mut(MATRICES);
             add_scaled(biases, 1.0, &bias);
             add_convolution_gradient(&self.inputs[layer], dilation, &inner, matrices);
             let mut back = vec![[0.0; WIDTH]; inner.len()];

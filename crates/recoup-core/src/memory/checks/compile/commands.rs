@@ -111,8 +111,7 @@ pub(super) fn alternatives(
         other => other,
     };
     let is_own = |list: &str| list.split(' ').any(|it| it.split('/').next() == Some(&wanted[0]));
-    let lists: Vec<(&str, &str)> =
-        purposes.into_iter().flat_map(programs_for_purpose).collect();
+    let lists: Vec<(&str, &str)> = purposes.into_iter().flat_map(programs_for_purpose).collect();
     let own: Vec<&str> = lists.iter().filter(|it| is_own(it.1)).map(|it| it.0).collect();
     // `npm test` may run the very program that is wanted.
     let is_script = |it: &[String]| it.len() > 1 && is_one_of(&it[0], SCRIPT_RUNNERS);

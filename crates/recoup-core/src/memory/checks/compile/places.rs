@@ -20,8 +20,7 @@ const NO_NAMES: WordClasses = WordClasses::STOP
 
 /// Returns the paths and kinds of files that terms name.
 pub(super) fn read_paths(terms: &[RuleTerm<'_>]) -> Vec<PathPattern> {
-    let named: Vec<PathPattern> =
-        (0..terms.len()).filter_map(|at| named_path(terms, at)).collect();
+    let named: Vec<PathPattern> = (0..terms.len()).filter_map(|at| named_path(terms, at)).collect();
     if !named.is_empty() {
         return named;
     }
@@ -64,7 +63,9 @@ fn named_path(terms: &[RuleTerm<'_>], at: usize) -> Option<PathPattern> {
     if let Some(ending) = ending {
         return PathPattern::new(&format!("*.{ending}"));
     }
-    if (is_file(next) || is_file(before)) && let Some(ending) = ending_of_kind(&term.folded) {
+    if (is_file(next) || is_file(before))
+        && let Some(ending) = ending_of_kind(&term.folded)
+    {
         return PathPattern::new(&format!("*.{ending}"));
     }
     // "Markdown-Dateien"
@@ -113,8 +114,11 @@ pub(super) fn read_place(terms: &[RuleTerm<'_>]) -> Option<CheckPlace> {
         let kinds: Vec<&str> = term.folded.split('/').filter_map(endings_of).collect();
         if kinds.len() == term.folded.split('/').count() {
             place.endings.extend(kinds.iter().flat_map(|it| it.split(' ')).map(str::to_owned));
-        } else if let Some(ending) =
-            term.text.strip_prefix("*.").or(term.text.strip_prefix('.')).filter(|it| is_file_ending(it))
+        } else if let Some(ending) = term
+            .text
+            .strip_prefix("*.")
+            .or(term.text.strip_prefix('.'))
+            .filter(|it| is_file_ending(it))
         {
             place.endings.push(ending.to_owned());
         } else if term.folded == "compose" {
