@@ -122,9 +122,9 @@ impl<'a> CheckedCall<'a> {
             keys.extend([format!("tool:{server}"), format!("program:{server}")]);
         }
         for PlacedCommand { command, .. } in &facts.commands {
+            let arguments = command.arguments();
             for name in command.names() {
-                let first = command.arguments().first().map(|it| format!("program:{name}/{it}"));
-                keys.extend(first);
+                keys.extend(arguments.first().map(|it| format!("program:{name}/{it}")));
                 keys.push(format!("program:{name}"));
             }
             keys.extend(command.flags().iter().map(|flag| format!("flag:{flag}")));

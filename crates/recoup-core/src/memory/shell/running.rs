@@ -162,7 +162,8 @@ impl CommandCollector {
             command.folder = join_path(&command.folder, named);
         }
         shell.follow(&command);
-        let starters = [command.starters.clone(), command.starter_names()].concat();
+        let inner = inner
+            .map(|words| (words, [command.starters.clone(), command.starter_names()].concat()));
         let mut inner_shell = ShellFolder::new(&command.folder);
         self.found.push(command);
         let scripts = script.into_iter().chain(texts.iter().filter(|_| reads_script).cloned());
@@ -171,7 +172,7 @@ impl CommandCollector {
             let shell = if is_same { &mut *shell } else { &mut inner_shell };
             self.read_line(&script, depth - 1, shell);
         }
-        if let Some(words) = inner {
+        if let Some((words, starters)) = inner {
             let command = ShellCommand { words, texts, ..ShellCommand::default() };
             self.read_command(command, depth - 1, starters, &mut inner_shell);
         }

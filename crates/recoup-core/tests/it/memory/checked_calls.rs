@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use proptest::prelude::*;
 use recoup_core::memory::checks::{CHECK_VERSION, CheckedCall, RuleCheck};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -353,4 +354,48 @@ fn long_and_deep_calls_are_fast() {
         breaks(&act, "Write", &json!({ "file_path": "a.ts", "content": content }));
     }
     assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
+}
+
+/// Checks of all kinds of acts.
+fn acts() -> Vec<Value> {
+    let paths = ["db/migrations", ".github", "*.lock", "src/**/*.ts", "/etc", "~/.ssh", "**/data"];
+    let mut acts: Vec<Value> = ["change", "change_existing", "remove", "create", "read", "stage"]
+        .iter()
+        .flat_map(|act| paths.map(|path| json!({ (*act): { "of": [path] } })))
+        .collect();
+    acts.extend([
+        runs("npm"),
+        has_flag("git", "push", "--force"),
+        json!({ "run": { "program": "", "flags": ["--no-verify"] } }),
+        json!({ "run": { "program": "cargo", "words": ["build"], "without": ["--locked"] } }),
+        json!({ "change": { "except": ["src"] } }),
+        json!({ "push": "main" }),
+        json!({ "install": "axios" }),
+        json!({ "install": null }),
+        json!({ "reach": "example.com" }),
+        json!({ "message": "wip" }),
+        json!({ "write": { "parts": ["console.log"] } }),
+    ]);
+    acts
+}
+
+proptest! {
+    #[test]
+    fn a_broken_check_is_found_by_a_key(
+        act in prop::sample::select(acts()),
+        words in prop::collection::vec(
+            prop::sample::select(vec![
+                "npm", "git", "rm", "mv", "cargo", "cat", "curl", "cd", "push", "origin", "main",
+                "+main", "add", "commit", "-m", "wip", "-rf", "-r", "-C", "--force", "--no-verify",
+                "db", "db/migrations/1", ".github", ".github/a", "a.lock", "src", "src/a/b.ts", "/etc",
+                "/etc/x", "~", "~/.ssh", "~/.ssh/id", "~/app/db", "data", "x/data/1", "..", ".", "*",
+                "d*", "/home/me/app", "/home", "install", "axios", "build", "https://example.com/x",
+                "> a.lock", ">> src/a.ts", "< .github/a", "&&", ";", "(", ")", "$(npm i)", "--", "'",
+            ]),
+            0..10,
+        ),
+    ) {
+        // It asserts that they share a key.
+        breaks(&act, "Bash", &json!({ "command": words.join(" ") }));
+    }
 }
