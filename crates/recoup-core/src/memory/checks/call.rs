@@ -332,8 +332,8 @@ impl FactFinder<'_, '_> {
                     file = Some(named);
                 }
                 None => match line.split_at_checked(1) {
-                    Some(("+", added)) => new += &format!("{added}\n"),
-                    Some(("-", gone)) => old += &format!("{gone}\n"),
+                    Some(("+", added)) => new.extend([added, "\n"]),
+                    Some(("-", gone)) => old.extend([gone, "\n"]),
                     _ => {}
                 },
             }
