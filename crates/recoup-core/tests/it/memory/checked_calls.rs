@@ -346,7 +346,7 @@ fn long_and_deep_calls_are_fast() {
         let started = Instant::now();
         breaks(&act, "Bash", &json!({ "command": line }));
         let time = started.elapsed();
-        assert!(time < Duration::from_millis(500), "{:.20}: {time:?}", line);
+        assert!(time < Duration::from_millis(500), "{line:.20}: {time:?}");
     }
     let started = Instant::now();
     let content = many("console.log(1); // a 'b' \"c\"\n");
