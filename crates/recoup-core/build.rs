@@ -2,6 +2,8 @@
 //! command pays nothing for them when it starts: one text, offsets into it, and a hash table of
 //! numbers. There is no pointer in them, thus nothing to relocate.
 //!
+//! The table of programs `src/memory/shell/programs.txt` is sorted.
+//!
 //! A key with a string is a class of words, a key with a list is a list of phrases. Keys of the
 //! same name in several files are united.
 
@@ -41,6 +43,40 @@ fn main() {
     let out = Path::new(&env::var("OUT_DIR").expect("cargo sets it")).to_owned();
     fs::write(out.join("lexicon.rs"), source.generated()).expect("the tables can be written");
     fs::write(out.join("dictionary.rs"), dictionary()).expect("the dictionary can be written");
+    fs::write(out.join("programs.rs"), programs()).expect("the programs can be written");
+}
+
+/// Rows of the table of programs in the order of section and name. Each has the positions and lengths
+/// of its section, name, valued options and last column in the text.
+fn programs() -> String {
+    let file = "src/memory/shell/programs.txt";
+    println!("cargo::rerun-if-changed={file}");
+    let text = fs::read_to_string(file).expect("the programs can be read");
+    let (mut rows, mut section) = (BTreeMap::new(), "");
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")) {
+        if let Some(name) = line.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+            section = name;
+            continue;
+        }
+        // A colon that stands alone is a program.
+        let (names, columns) =
+            line.split_once(": ").filter(|it| !it.0.ends_with(' ')).unwrap_or((line, ""));
+        let (valued, more) = columns.split_once('|').unwrap_or((columns, ""));
+        for name in names.split(' ') {
+            rows.insert((section, name), [valued.trim(), more.trim()]);
+        }
+    }
+    let place = |part: &str| {
+        let at = if part.is_empty() { 0 } else { part.as_ptr().addr() - text.as_ptr().addr() };
+        format!("{at}, {}", part.len())
+    };
+    let count = rows.len();
+    let mut source = format!("static ROWS: [[u16; 8]; {count}] = [\n");
+    for ((section, name), [valued, more]) in rows {
+        let row = [section, name, valued, more].map(place).join(", ");
+        writeln!(source, "[{row}],").expect("a string takes everything");
+    }
+    source + "];\n"
 }
 
 /// Groups of words, one in each line, and the words in order, each with the numbers of its groups.

@@ -1,6 +1,7 @@
 //! Memory: what is kept, what gives way, and what is forgotten.
 
 mod capture;
+mod checked_calls;
 mod checkpoint;
 mod damage;
 mod dedup;

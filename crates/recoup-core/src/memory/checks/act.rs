@@ -56,10 +56,12 @@ impl ForbiddenAct {
             Self::Push(_) => vec!["program:git/push".to_owned()],
             Self::Install(None) => vec!["install".to_owned()],
             Self::Install(Some(package)) => vec![format!("install:{package}")],
-            Self::Change(paths)
-            | Self::ChangeExisting(paths)
-            | Self::Remove(paths)
-            | Self::Create(paths) => paths.keys(),
+            Self::Change(paths) | Self::ChangeExisting(paths) | Self::Remove(paths) => {
+                let mut keys = paths.keys();
+                keys.push("tree".to_owned());
+                keys
+            }
+            Self::Create(paths) => paths.keys(),
             Self::UseTool(name) => vec![format!("tool:{name}")],
             Self::Read(paths) => prefixed("read", paths),
             Self::Stage(paths) => prefixed("stage", paths),
@@ -81,13 +83,18 @@ impl ForbiddenAct {
     ) -> Option<String> {
         let facts = call.facts();
         let commands = || {
-            let at_place = facts.commands.iter().filter(|it| place.has_folder(&it.folder));
+            let at_place = facts.commands.iter().filter(|it| place.has_folder(it.folder(call)));
             let commands = at_place.map(|it| &it.command);
             commands.filter(|command| !allowed.iter().any(|it| it.allows(command)))
         };
         let find_path = |paths: &PathSet, named: &[NamedPath]| {
-            let mut at_place = named.iter().filter(|path| place.has_path(path));
+            let is_near = |it: &&NamedPath| paths.names_outside() || !place.is_elsewhere(it);
+            let mut at_place = named.iter().filter(is_near).filter(|it| place.has_path(it));
             at_place.find(|path| paths.has(path)).map(|path| path.lexical.clone())
+        };
+        let find_tree = |paths: &PathSet| {
+            let mut at_place = facts.removed_trees.iter().filter(|it| place.has_path(it));
+            at_place.find(|it| paths.is_below(it)).map(|it| it.lexical.clone())
         };
         let find_text = |is_added: &dyn Fn(&str, &str) -> bool| {
             let mut texts = facts.texts.iter().filter(|it| place.has_file(&it.path));
@@ -114,13 +121,13 @@ impl ForbiddenAct {
                 };
                 find_text(&adds).then(|| format!("import of {package}"))
             }
-            Self::Change(paths) => find_path(paths, &facts.changed),
+            Self::Change(paths) => find_path(paths, &facts.changed).or_else(|| find_tree(paths)),
             Self::ChangeExisting(paths) => {
                 let is_old = |it: &&NamedPath| !facts.created.contains(it);
                 let old: Vec<NamedPath> = facts.changed.iter().filter(is_old).cloned().collect();
-                find_path(paths, &old)
+                find_path(paths, &old).or_else(|| find_tree(paths))
             }
-            Self::Remove(paths) => find_path(paths, &facts.removed),
+            Self::Remove(paths) => find_path(paths, &facts.removed).or_else(|| find_tree(paths)),
             Self::UseTool(name) => (call.tool() == name || facts.server.as_ref() == Some(name))
                 .then(|| call.tool().to_owned()),
             Self::Create(paths) => find_path(paths, &facts.created),

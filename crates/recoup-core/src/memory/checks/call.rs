@@ -3,19 +3,24 @@
 //! those of MCP servers count as well.
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::command::{ChangedFiles, hosts_in, reaches_hosts, staged_files};
-use super::path::{NamedPath, normalize};
+use super::path::{NamedPath, RootFolder};
 use crate::memory::lang::is_one_of;
 use crate::memory::shell::{RunCommand, run_commands};
 
-/// Most bytes of a file that are read to compare it with its new text.
-const MOST_OF_FILE: u64 = 1 << 20;
+/// Most bytes of a text that are searched, and of a file that is read to compare it with that.
+const MOST_OF_TEXT: usize = 1 << 20;
+/// Most paths of a call that are resolved.
+const MOST_PATHS: usize = 256;
 
+/// Parts of the names of tools, or of their servers, that run a line in a shell. A command of another
+/// tool may be anything: one of several modes, a query.
+const SHELLS: [&str; 3] = ["bash", "shell", "terminal"];
 /// Fields with a command line.
 const LINE_FIELDS: [&str; 3] = ["command", "cmd", "script"];
 /// Fields with the path of a file.
@@ -28,12 +33,13 @@ const NEW_FIELDS: [&str; 8] = [
     "content", "new_string", "new_str", "new_source", "file_text", "insert_text", "newText", "text",
 ];
 const OLD_FIELDS: [&str; 3] = ["old_string", "old_str", "oldText"];
-/// Parts of the names of tools that change files, and of those that may create them.
+/// Parts of the names of tools that change files, and of those that may create and remove them.
 const CHANGING: [&str; 11] = [
     "write", "edit", "create", "update", "replace", "insert", "append", "delete", "remove", "move",
     "rename",
 ];
 const CREATING: [&str; 4] = ["write", "create", "move", "rename"];
+const REMOVING: [&str; 4] = ["delete", "remove", "move", "rename"];
 
 /// A tool call, prepared once for all checks: its commands are split and its paths resolved when the
 /// first check needs them.
@@ -43,6 +49,7 @@ pub struct CheckedCall<'a> {
     input: &'a RawValue,
     root: &'a Path,
     cwd: &'a Path,
+    resolved_root: OnceCell<RootFolder<'a>>,
     facts: OnceCell<CallFacts>,
 }
 
@@ -56,6 +63,8 @@ pub(super) struct CallFacts {
     pub(super) created: Vec<NamedPath>,
     /// Files that are deleted or moved away.
     pub(super) removed: Vec<NamedPath>,
+    /// Files and folders that are deleted or moved away with all that is in them.
+    pub(super) removed_trees: Vec<NamedPath>,
     pub(super) read: Vec<NamedPath>,
     /// Files that are added to a commit.
     pub(super) staged: Vec<NamedPath>,
@@ -68,7 +77,13 @@ pub(super) struct CallFacts {
 #[derive(Debug)]
 pub(super) struct PlacedCommand {
     pub(super) command: RunCommand,
-    pub(super) folder: NamedPath,
+    folder: OnceCell<NamedPath>,
+}
+
+impl PlacedCommand {
+    pub(super) fn folder(&self, call: &CheckedCall<'_>) -> &NamedPath {
+        self.folder.get_or_init(|| NamedPath::new(".", &self.command.folder, call.root()))
+    }
 }
 
 /// A text that is written into a file, and what it replaces.
@@ -82,7 +97,11 @@ pub(super) struct WrittenText {
 impl<'a> CheckedCall<'a> {
     /// Prepares a call of a tool in a project with the root `root`, from the client's folder `cwd`.
     pub fn new(tool: &'a str, input: &'a RawValue, root: &'a Path, cwd: &'a Path) -> Self {
-        Self { tool, input, root, cwd, facts: OnceCell::new() }
+        Self { tool, input, root, cwd, resolved_root: OnceCell::new(), facts: OnceCell::new() }
+    }
+
+    fn root(&self) -> &RootFolder<'a> {
+        self.resolved_root.get_or_init(|| RootFolder::new(self.root))
     }
 
     /// True if it runs a program with these words first.
@@ -103,9 +122,9 @@ impl<'a> CheckedCall<'a> {
             keys.extend([format!("tool:{server}"), format!("program:{server}")]);
         }
         for PlacedCommand { command, .. } in &facts.commands {
+            let arguments = command.arguments();
             for name in command.names() {
-                let first = command.arguments().first().map(|it| format!("program:{name}/{it}"));
-                keys.extend(first);
+                keys.extend(arguments.first().map(|it| format!("program:{name}/{it}")));
                 keys.push(format!("program:{name}"));
             }
             keys.extend(command.flags().iter().map(|flag| format!("flag:{flag}")));
@@ -120,6 +139,7 @@ impl<'a> CheckedCall<'a> {
         keys.extend(prefixed("", &facts.changed));
         keys.extend(prefixed("read:", &facts.read));
         keys.extend(prefixed("stage:", &facts.staged));
+        keys.extend(facts.removed_trees.iter().flat_map(NamedPath::tree_keys));
         for text in &facts.texts {
             let ending = text.path.lexical.rsplit_once('.').map_or("", |it| it.1);
             keys.extend(["text".to_owned(), format!("text:{ending}")]);
@@ -139,7 +159,7 @@ impl<'a> CheckedCall<'a> {
         self.facts.get_or_init(|| {
             let input = serde_json::from_str(self.input.get()).unwrap_or(Value::Null);
             let mut finder =
-                FactFinder { root: self.root, cwd: self.cwd, facts: CallFacts::default() };
+                FactFinder { call: self, paths_left: MOST_PATHS, facts: CallFacts::default() };
             finder.read_call(self.tool, &input);
             finder.facts
         })
@@ -147,66 +167,83 @@ impl<'a> CheckedCall<'a> {
 }
 
 /// Collects what a call does.
-struct FactFinder<'a> {
-    root: &'a Path,
-    cwd: &'a Path,
+struct FactFinder<'c, 'a> {
+    call: &'c CheckedCall<'a>,
+    /// How many paths may still be resolved.
+    paths_left: usize,
     facts: CallFacts,
 }
 
-impl FactFinder<'_> {
+impl FactFinder<'_, '_> {
     fn read_call(&mut self, tool: &str, input: &Value) {
         let mut parts = tool.strip_prefix("mcp__").unwrap_or(tool).split("__");
         let server = parts.next().filter(|_| tool.starts_with("mcp__"));
         self.facts.server = server.map(str::to_owned);
         let name = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
+        let cwd = self.call.cwd;
         let field = |name: &str| input.get(name).and_then(Value::as_str);
         let patch_text = ["command", "input", "patch"].iter().find_map(|name| {
             field(name).filter(|it| it.trim_start().starts_with("*** Begin Patch"))
         });
         if let Some(text) = patch_text {
-            return self.read_patch(text, self.cwd);
+            return self.read_patch(text, cwd);
         }
         if name.starts_with("git_") {
-            let folder = field("repo_path").map_or(self.cwd.to_owned(), |it| self.cwd.join(it));
-            return self.add_command(git_command(&name, input), &folder);
+            let folder = field("repo_path").map_or(cwd.to_owned(), |it| cwd.join(it));
+            return self.add_command(RunCommand { folder, ..git_command(&name, input) });
         }
-        if let Some(line) = LINE_FIELDS.iter().find_map(|it| command_line(input.get(it)?)) {
+        let is_shell = SHELLS.iter().any(|it| tool.to_ascii_lowercase().contains(it));
+        if is_shell
+            && let Some(line) = LINE_FIELDS.iter().find_map(|it| command_line(input.get(it)?))
+        {
             let folder = ["workdir", "cwd"].iter().find_map(|it| field(it));
-            let folder = folder.map_or(self.cwd.to_owned(), |it| self.cwd.join(it));
-            return self.read_line(&line, folder);
+            let folder = folder.map_or(cwd.to_owned(), |it| cwd.join(it));
+            for command in run_commands(&line, &folder) {
+                self.add_command(command);
+            }
+            return;
         }
         self.facts.hosts = field("url").into_iter().flat_map(hosts_in).map(str::to_owned).collect();
-        let paths: Vec<&str> = PATH_FIELDS.iter().filter_map(|it| field(it)).collect();
-        if CHANGING.iter().any(|it| name.contains(it)) {
-            let creates = CREATING.iter().any(|it| name.contains(it))
-                || field("command").is_some_and(|it| it == "create");
-            let takes_away =
-                ["delete", "remove", "move", "rename"].iter().any(|it| name.contains(it));
+        // An editor with several commands does what the command says: `view`, `create`.
+        let action = field("command").unwrap_or(&name);
+        let says = |words: &[&str]| words.iter().any(|it| action.contains(it));
+        let paths = PATH_FIELDS.iter().filter_map(|it| field(it));
+        if says(&CHANGING) {
+            let creates = says(&CREATING);
             for path in paths {
-                if takes_away {
-                    let gone = self.named(path, self.cwd);
-                    self.facts.removed.push(gone);
+                if says(&REMOVING) {
+                    let gone = self.named(path, cwd);
+                    self.facts.removed.extend(gone.clone());
+                    self.facts.removed_trees.extend(gone);
                 }
-                self.add_change(path, self.cwd, creates);
+                self.add_change(path, cwd, creates);
                 self.add_texts(path, input, creates);
             }
-        } else {
-            let read = paths.into_iter().map(|path| self.named(path, self.cwd));
-            self.facts.read =
-                if name.contains("read") || name == "view" { read.collect() } else { Vec::new() };
+        } else if says(&["read", "view"]) {
+            let read: Vec<NamedPath> = paths.filter_map(|path| self.named(path, cwd)).collect();
+            self.facts.read = read;
         }
     }
 
-    fn named(&self, path: &str, folder: &Path) -> NamedPath {
-        NamedPath::new(path, folder, self.root)
+    /// Resolves a path; `None` if the call has too many.
+    fn named(&mut self, path: &str, folder: &Path) -> Option<NamedPath> {
+        self.paths_left = self.paths_left.checked_sub(1)?;
+        Some(NamedPath::new(path, folder, self.call.root()))
     }
 
     fn add_change(&mut self, path: &str, folder: &Path, creates: bool) {
         let named = self.named(path, folder);
         if creates && !folder.join(path).exists() {
-            self.facts.created.push(named.clone());
+            self.facts.created.extend(named.clone());
         }
-        self.facts.changed.push(named);
+        self.facts.changed.extend(named);
+    }
+
+    /// Adds a text that is written; of one that is too long, the beginning.
+    fn add_text(&mut self, path: &str, folder: &Path, mut new: String, old: String) {
+        new.truncate(new.floor_char_boundary(MOST_OF_TEXT));
+        let text = self.named(path, folder).map(|path| WrittenText { path, new, old });
+        self.facts.texts.extend(text);
     }
 
     /// Adds the texts of an input, or of the edits in it. A file that is written anew replaces the one
@@ -222,30 +259,22 @@ impl FactFinder<'_> {
         };
         // What one edit takes away and another puts back is not added.
         let (new, mut old) = (all(&NEW_FIELDS).join("\n"), all(&OLD_FIELDS).join("\n"));
-        let file = self.cwd.join(path);
-        if creates && file.metadata().is_ok_and(|it| it.is_file() && it.len() <= MOST_OF_FILE) {
+        let file = self.call.cwd.join(path);
+        if creates && let Ok(known) = file.metadata() {
+            // What is new in a long file is not certain.
+            if !known.is_file() || known.len() > MOST_OF_TEXT as u64 {
+                return;
+            }
             old += &std::fs::read_to_string(&file).unwrap_or_default();
         }
         if !new.is_empty() {
-            let path = self.named(path, self.cwd);
-            self.facts.texts.push(WrittenText { path, new, old });
+            self.add_text(path, self.call.cwd, new, old);
         }
     }
 
-    fn read_line(&mut self, line: &str, mut folder: PathBuf) {
-        for command in run_commands(line) {
-            if is_one_of(command.program(), "cd pushd") {
-                folder = match command.arguments().first() {
-                    Some(&"-") | None => self.cwd.to_owned(),
-                    Some(target) => normalize(&folder.join(target)),
-                };
-            }
-            self.add_command(command, &folder.clone());
-        }
-    }
-
-    fn add_command(&mut self, command: RunCommand, folder: &Path) {
+    fn add_command(&mut self, command: RunCommand) {
         let files = ChangedFiles::of(&command);
+        let folder = &command.folder;
         if reaches_hosts(&command) {
             let hosts = command.words.iter().flat_map(|it| hosts_in(it)).map(str::to_owned);
             self.facts.hosts.extend(hosts);
@@ -254,43 +283,43 @@ impl FactFinder<'_> {
             self.add_change(path, folder, false);
         }
         for path in &files.removed {
-            let path = self.named(path, folder);
-            self.facts.removed.push(path);
+            let gone = self.named(path, folder);
+            self.facts.removed_trees.extend(gone.clone().filter(|_| files.removes_trees));
+            self.facts.removed.extend(gone);
         }
         for path in &files.created {
             self.add_change(path, folder, true);
             if let Some(new) = written_by(&command) {
-                let path = self.named(path, folder);
-                self.facts.texts.push(WrittenText { path, new, old: String::new() });
+                self.add_text(path, folder, new, String::new());
             }
         }
-        let read: Vec<NamedPath> = files.read.iter().map(|it| self.named(it, folder)).collect();
-        self.facts.read.extend(read);
-        let staged = staged_files(&command);
-        let staged: Vec<NamedPath> = staged.iter().map(|it| self.named(it, folder)).collect();
-        self.facts.staged.extend(staged);
+        for path in files.read {
+            let read = self.named(path, folder);
+            self.facts.read.extend(read);
+        }
+        for path in staged_files(&command) {
+            let staged = self.named(path, folder);
+            self.facts.staged.extend(staged);
+        }
         if command.program() == "apply_patch" {
-            let inline = command.arguments().into_iter().map(str::to_owned);
-            let patches: Vec<String> = inline.chain(command.texts.clone()).collect();
-            for patch in &patches {
+            let inline = command.arguments().into_iter();
+            for patch in inline.chain(command.texts.iter().map(String::as_str)) {
                 self.read_patch(patch, folder);
             }
         }
-        let works_in = command.folder().map_or(folder.to_owned(), |it| folder.join(it));
-        let folder = self.named(".", &works_in);
-        self.facts.commands.push(PlacedCommand { command, folder });
+        self.facts.commands.push(PlacedCommand { command, folder: OnceCell::new() });
     }
 
     /// Reads a patch as Codex writes them.
     fn read_patch(&mut self, text: &str, folder: &Path) {
+        let text = &text[..text.floor_char_boundary(MOST_OF_TEXT)];
         let (mut file, mut new, mut old) = (None, String::new(), String::new());
         for line in text.lines().chain(["*** End Patch"]) {
             let header = line.strip_prefix("*** ").and_then(|it| it.split_once(": "));
             if line.starts_with("*** ") && header.is_none_or(|it| it.0 != "Move to") {
                 let (new, old) = (std::mem::take(&mut new), std::mem::take(&mut old));
                 if let Some(named) = file.take() {
-                    let path = self.named(named, folder);
-                    self.facts.texts.push(WrittenText { path, new, old });
+                    self.add_text(named, folder, new, old);
                 }
             }
             match header {
@@ -298,13 +327,13 @@ impl FactFinder<'_> {
                     self.add_change(named, folder, matches!(kind, "Add File" | "Move to"));
                     if kind == "Delete File" {
                         let gone = self.named(named, folder);
-                        self.facts.removed.push(gone);
+                        self.facts.removed.extend(gone);
                     }
                     file = Some(named);
                 }
                 None => match line.split_at_checked(1) {
-                    Some(("+", added)) => new = new + added + "\n",
-                    Some(("-", gone)) => old = old + gone + "\n",
+                    Some(("+", added)) => new.extend([added, "\n"]),
+                    Some(("-", gone)) => old.extend([gone, "\n"]),
                     _ => {}
                 },
             }

@@ -2,6 +2,7 @@
 //! files that commands change.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -158,7 +159,7 @@ impl AllowedCommand {
     pub(super) fn of_words(words: &[String]) -> Option<Self> {
         let quoted: Vec<String> =
             words.iter().map(|it| format!("'{}'", it.replace('\'', "'\\''"))).collect();
-        let command = run_commands(&quoted.join(" ")).pop()?;
+        let command = run_commands(&quoted.join(" "), Path::new("")).pop()?;
         let pattern = CommandPattern::of_words(&command.words)?;
         Some(Self {
             program: command.program().to_owned(),
@@ -206,24 +207,13 @@ pub(super) fn find_push(command: &RunCommand, branch: &str) -> Option<String> {
 
 /// Returns the files that a command adds to the next commit.
 pub(super) fn staged_files(command: &RunCommand) -> Vec<&str> {
-    let arguments = command.arguments();
-    let ("git", Some(sub @ &("add" | "stage" | "commit"))) = (command.program(), arguments.first())
+    let mut arguments = command.arguments();
+    let ("git", Some(&("add" | "stage" | "commit"))) = (command.program(), arguments.first())
     else {
         return Vec::new();
     };
-    let words = command.words.iter().map(String::as_str).skip_while(|word| word != sub);
-    let words: Vec<&str> = words.collect();
-    // The value of such an option is no file.
-    let is_valued = |option: &str| {
-        let is_short = !option.starts_with("--") && option.ends_with(['m', 'F', 'C', 'c']);
-        option.starts_with('-') && is_short
-            || is_one_of(
-                option,
-                "--message --file --author --date --reuse-message --fixup --trailer",
-            )
-    };
-    let files = words.windows(2).filter(|pair| !pair[1].starts_with('-') && !is_valued(pair[0]));
-    files.map(|pair| pair[1]).collect()
+    arguments.remove(0);
+    arguments
 }
 
 /// Returns the messages of a commit.
@@ -231,20 +221,8 @@ pub(super) fn commit_messages(command: &RunCommand) -> Vec<&str> {
     if command.program() != "git" || command.arguments().first() != Some(&"commit") {
         return Vec::new();
     }
-    let words = &command.words;
-    let mut messages: Vec<&str> = Vec::new();
-    for (at, word) in words.iter().enumerate().skip(2) {
-        let cluster = word.starts_with('-') && !word.starts_with("--");
-        if is_one_of(word, "--message --trailer") || (cluster && word.ends_with('m')) {
-            messages.extend(words.get(at + 1).map(String::as_str));
-        } else if let Some((name, text)) = word.split_once('=')
-            && is_one_of(name, "--message --trailer -m")
-        {
-            messages.push(text);
-        }
-    }
-    messages.extend(command.texts.iter().map(String::as_str));
-    messages
+    let texts = command.texts.iter().map(String::as_str);
+    command.values_of("-m --message --trailer").into_iter().chain(texts).collect()
 }
 
 /// Files that a command reads, changes or creates.
@@ -255,6 +233,8 @@ pub(super) struct ChangedFiles<'a> {
     pub(super) created: Vec<String>,
     /// Files that are gone afterwards.
     pub(super) removed: Vec<String>,
+    /// True if what is removed may be folders with all that is in them.
+    pub(super) removes_trees: bool,
     pub(super) read: Vec<&'a str>,
 }
 
@@ -265,21 +245,16 @@ impl<'a> ChangedFiles<'a> {
         files.created.extend(command.outputs.iter().filter(|it| !it.starts_with('&')).cloned());
         files.read.extend(command.inputs.iter().map(String::as_str));
         let arguments = command.arguments();
-        let flags = command.flags();
-        let has = |flag: &str| flags.iter().any(|it| it == flag);
-        let owned = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let has = |flag: &str| command.flags().iter().any(|it| it == flag);
         match command.program() {
             "rm" | "rmdir" | "unlink" | "shred" => {
                 files.changed = owned(&arguments);
                 files.removed.clone_from(&files.changed);
+                files.removes_trees = has("-r");
             }
             "truncate" => files.changed = owned(&arguments),
             "touch" | "tee" | "mkdir" => files.created.extend(owned(&arguments)),
-            "mv" => {
-                files.changed = owned(arguments.split_last().map_or(&[][..], |it| it.1));
-                files.removed.clone_from(&files.changed);
-                files.created.extend(target_files(&arguments));
-            }
+            "mv" => files.add_moved(&arguments),
             "cp" | "ln" | "install" | "rsync" => files.created.extend(target_files(&arguments)),
             "sed" | "perl" if has("-i") => {
                 let is_script_given = has("-e") || has("-f");
@@ -293,8 +268,13 @@ impl<'a> ChangedFiles<'a> {
             "curl" | "wget" => files.created.extend(option_value(command, "-o -O --output")),
             "git" => {
                 files.changed = changed_by_git(command, &arguments);
-                if matches!(arguments.first(), Some(&"rm" | &"mv")) {
-                    files.removed.clone_from(&files.changed);
+                match arguments.split_first() {
+                    Some((&"mv", named)) => files.add_moved(named),
+                    Some((&"rm", _)) => {
+                        files.removed.clone_from(&files.changed);
+                        files.removes_trees = has("-r");
+                    }
+                    _ => {}
                 }
             }
             "find" if has("-delete") => {
@@ -311,6 +291,18 @@ impl<'a> ChangedFiles<'a> {
         }
         files
     }
+
+    /// Adds what is moved to the last of the arguments.
+    fn add_moved(&mut self, arguments: &[&str]) {
+        self.changed = owned(arguments.split_last().map_or(&[][..], |it| it.1));
+        self.removed.clone_from(&self.changed);
+        self.removes_trees = true;
+        self.created.extend(target_files(arguments));
+    }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|it| (*it).to_owned()).collect()
 }
 
 /// Programs that show the content of the files that their arguments name.
@@ -338,10 +330,10 @@ fn option_value(command: &RunCommand, names: &str) -> Option<String> {
 
 /// Files of the work tree that git removes, moves or restores.
 fn changed_by_git(command: &RunCommand, arguments: &[&str]) -> Vec<String> {
-    let flags = command.flags();
-    let is_index_only = flags.iter().any(|it| matches!(it.as_str(), "--cached" | "--staged"));
+    let is_index_only =
+        || command.flags().iter().any(|it| matches!(it.as_str(), "--cached" | "--staged"));
     let files = match arguments.split_first() {
-        Some((&"rm" | &"mv" | &"restore", files)) if !is_index_only => files,
+        Some((&"rm" | &"restore", files)) if !is_index_only() => files,
         Some((&"checkout", _)) => {
             let words = &command.words;
             let end = words.iter().position(|it| it == "--").map_or(words.len(), |at| at + 1);
@@ -349,7 +341,7 @@ fn changed_by_git(command: &RunCommand, arguments: &[&str]) -> Vec<String> {
         }
         _ => &[],
     };
-    files.iter().map(|it| (*it).to_owned()).collect()
+    owned(files)
 }
 
 /// True for programs that may reach a host which an argument names: not those that read and print.

@@ -72,6 +72,11 @@ impl RuleCheck {
         self.version == CHECK_VERSION
     }
 
+    /// Makes it hold in the project only: paths outside of it must be named.
+    pub fn limit_to_project(&mut self) {
+        self.place.in_project = true;
+    }
+
     /// Returns short strings by which it is found, such as `program:npm` and `path:db`.
     pub fn index_keys(&self) -> Vec<String> {
         let mut keys: Vec<String> =

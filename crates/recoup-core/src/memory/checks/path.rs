@@ -3,13 +3,34 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::fsx;
 use crate::base::glob::{self, SlashMatching};
 use crate::memory::lang::is_one_of;
+use crate::memory::shell::{join_path, normalize_path};
+
+/// Root folder of a project, as it is named and on disk.
+#[derive(Debug)]
+pub(super) struct RootFolder<'a> {
+    path: &'a Path,
+    real: Option<PathBuf>,
+}
+
+impl<'a> RootFolder<'a> {
+    pub(super) fn new(path: &'a Path) -> Self {
+        Self { path, real: fsx::resolve_path(path) }
+    }
+
+    /// Returns a path behind `~` if it leads into the project: its folder has the same name.
+    fn expand_home(&self, path: &Path) -> Option<PathBuf> {
+        let behind = path.strip_prefix("~").ok()?;
+        let homes = self.path.ancestors().skip(1);
+        homes.map(|home| home.join(behind)).find(|it| it.starts_with(self.path))
+    }
+}
 
 /// A file or folder that a call names, relative to the project's root, or absolute if it is outside.
 /// There are two if links lead elsewhere.
@@ -20,18 +41,29 @@ pub(super) struct NamedPath {
     real: Option<String>,
     /// Absolute, as written.
     absolute: String,
+    /// True if it is the project's root or a folder above it.
+    has_root: bool,
 }
 
 impl NamedPath {
     /// Resolves a path against the folder in which it is named.
-    pub(super) fn new(text: &str, folder: &Path, root: &Path) -> Self {
-        let absolute = normalize(&folder.join(text));
-        let lexical = relative_to(&absolute, root);
-        let real_root = fsx::resolve_path(root);
-        let real = fsx::resolve_path(&folder.join(text)).zip(real_root);
-        let real = real.map(|(path, root)| relative_to(&path, &root));
+    pub(super) fn new(text: &str, folder: &Path, root: &RootFolder<'_>) -> Self {
+        let mut path = join_path(folder, text);
+        let is_in_home = path.starts_with("~");
+        if is_in_home && let Some(expanded) = root.expand_home(&path) {
+            path = expanded;
+        }
+        let absolute = normalize_path(&path);
+        let lexical = relative_to(&absolute, root.path);
+        // What `~` stands for is not known here.
+        let real = if is_in_home { None } else { fsx::resolve_path(&path) };
+        let mut has_root = root.path.starts_with(&absolute);
+        let real = real.zip(root.real.as_ref()).map(|(path, root)| {
+            has_root |= root.starts_with(&path);
+            relative_to(&path, root)
+        });
         let absolute = absolute.to_string_lossy().into_owned();
-        Self { real: real.filter(|it| *it != lexical), lexical, absolute }
+        Self { real: real.filter(|it| *it != lexical), lexical, absolute, has_root }
     }
 
     /// Names of the path: as written, and on disk.
@@ -39,17 +71,36 @@ impl NamedPath {
         [Some(self.lexical.as_str()), self.real.as_deref()].into_iter().flatten()
     }
 
+    /// True if it is outside of the project by all its names.
+    pub(super) fn is_outside(&self) -> bool {
+        self.names().all(is_outside)
+    }
+
     /// Returns the strings by which rules about it are found.
     pub(super) fn keys(&self) -> impl Iterator<Item = String> {
         self.names().flat_map(|name| {
-            let (first, last) = (first_part(name), name.rsplit('/').next().unwrap_or_default());
+            let last = name.rsplit('/').next().unwrap_or_default();
             let ending = last.rsplit_once('.').map(|(_, ending)| format!("ext:{ending}"));
-            [Some(format!("path:{first}")), Some(format!("name:{last}")), ending]
-                .into_iter()
-                .flatten()
-                .chain(["path".to_owned()])
+            let parts = name.split('/').map(|part| format!("name:{part}"));
+            let first = format!("path:{}", first_part(name));
+            parts.chain([first, "path".to_owned()]).chain(ending)
         })
     }
+
+    /// Returns the strings by which rules about what is below it are found.
+    pub(super) fn tree_keys(&self) -> impl Iterator<Item = String> {
+        let is_open = |name: &str| is_glob(first_part(name)) || self.has_root;
+        self.names().any(is_open).then(|| "tree".to_owned()).into_iter()
+    }
+}
+
+fn is_outside(name: &str) -> bool {
+    name.starts_with(['/', '~'])
+}
+
+/// True for a text with wildcards.
+fn is_glob(text: &str) -> bool {
+    text.contains(['*', '?', '[', '{'])
 }
 
 /// First component of a path; `/` if it is absolute.
@@ -58,19 +109,6 @@ fn first_part(name: &str) -> &str {
         Some("") | None => "/",
         Some(first) => first,
     }
-}
-
-/// Removes `.` and `..` without asking the disk.
-pub(super) fn normalize(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 fn relative_to(path: &Path, root: &Path) -> String {
@@ -88,9 +126,8 @@ impl PathPattern {
     pub(super) fn new(text: &str) -> Option<Self> {
         let text = text.strip_prefix("./").unwrap_or(text);
         let text = text.strip_suffix("/**").or_else(|| text.strip_suffix('/')).unwrap_or(text);
-        let is_glob = text.contains(['*', '?', '[', '{']);
         let is_safe = !text.is_empty() && text != "." && !text.split('/').any(|it| it == "..");
-        if is_glob && glob::compile_glob(text, SlashMatching::Separates).is_err() {
+        if is_glob(text) && glob::compile_glob(text, SlashMatching::Separates).is_err() {
             return None;
         }
         // `**/*.ts` and `*.ts` are one.
@@ -106,7 +143,7 @@ impl PathPattern {
 
     /// True if it is the path, or a folder above it.
     fn covers(&self, path: &str) -> bool {
-        if self.0.contains(['*', '?', '[', '{']) {
+        if self.is_glob() {
             let Ok(glob) = glob::compile_glob(&self.0, SlashMatching::Separates) else {
                 return false;
             };
@@ -115,23 +152,45 @@ impl PathPattern {
             }
             return Path::new(path).ancestors().any(|it| glob.is_match(it));
         }
-        if self.is_file_name() {
-            return path.rsplit('/').next() == Some(&self.0);
+        if self.is_name() {
+            return path.split('/').any(|part| part == self.0);
         }
         Path::new(path).starts_with(&self.0)
     }
 
-    /// True for the name of a file, which may be in any folder: `.env`, `pnpm-lock.yaml`.
-    fn is_file_name(&self) -> bool {
+    /// True if it is below a folder, or below one that wildcards of the call stand for. That is not
+    /// certain for what may be anywhere.
+    fn is_below(&self, tree: &NamedPath) -> bool {
+        if self.0.starts_with('/') {
+            return Path::new(&self.0).starts_with(&tree.absolute);
+        }
+        if tree.has_root {
+            return !self.0.starts_with('~');
+        }
+        let parts = self.0.split('/').take_while(|part| !is_glob(part));
+        let folder: PathBuf = if self.is_name() { PathBuf::new() } else { parts.collect() };
+        tree.names().any(|name| match glob::compile_glob(name, SlashMatching::Separates) {
+            Ok(glob) if is_glob(name) => folder.ancestors().any(|it| glob.is_match(it)),
+            _ => folder.starts_with(name),
+        })
+    }
+
+    /// True for a pattern with wildcards.
+    pub(super) fn is_glob(&self) -> bool {
+        is_glob(&self.0)
+    }
+
+    /// True for a name that may be in any folder: `.env`, `pnpm-lock.yaml`, `.github`.
+    fn is_name(&self) -> bool {
         !self.0.contains('/') && self.0.contains('.')
     }
 
     /// Key by which it is found; each path that it covers has it.
     fn key(&self) -> String {
         let name = self.0.rsplit('/').next().unwrap_or_default();
-        let is_plain = |part: &str| !part.contains(['*', '?', '[', '{', '\\']);
+        let is_plain = |part: &str| !is_glob(part) && !part.contains('\\');
         let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-        if self.is_file_name() && is_plain(&self.0) {
+        if self.is_name() && is_plain(&self.0) {
             return format!("name:{}", self.0);
         }
         match (first_part(&self.0), ending) {
@@ -172,13 +231,21 @@ impl PathSet {
         let covers = |it: &PathPattern| it.covers_named(path);
         let is_among = if self.of.is_empty() {
             // "All" are those of the project, unless the exception is absolute; devices are no files.
-            let is_anywhere = self.except.iter().any(|it| it.0.starts_with('/'));
-            let is_outside = path.lexical.starts_with('/');
-            (is_anywhere || !is_outside) && !path.lexical.starts_with("/dev/")
+            (self.names_outside() || !path.is_outside()) && !path.lexical.starts_with("/dev/")
         } else {
             self.of.iter().any(covers)
         };
         is_among && !self.except.iter().any(covers)
+    }
+
+    /// True if removing a folder removes something of it.
+    pub(super) fn is_below(&self, tree: &NamedPath) -> bool {
+        self.of.iter().any(|it| it.is_below(tree))
+    }
+
+    /// True if it names something outside of the project.
+    pub(super) fn names_outside(&self) -> bool {
+        self.of.iter().chain(&self.except).any(|it| is_outside(&it.0))
     }
 
     pub(super) fn keys(&self) -> Vec<String> {
@@ -221,6 +288,10 @@ pub(super) struct CheckPlace {
     /// True if it does not hold for tests.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) except_tests: bool,
+    /// True if it holds in the project only, or in what it names. The rule's scope tells that, so it
+    /// is not stored with the check.
+    #[serde(skip)]
+    pub(super) in_project: bool,
 }
 
 /// Endings of files with prose, which may speak of anything.
@@ -234,6 +305,7 @@ impl CheckPlace {
         self.tests |= other.tests;
         self.except.extend(other.except);
         self.except_tests |= other.except_tests;
+        self.in_project |= other.in_project;
     }
 
     pub(super) fn is_everywhere(&self) -> bool {
@@ -242,7 +314,7 @@ impl CheckPlace {
 
     /// True if commands in a folder are at this place. Endings of files say nothing about commands.
     pub(super) fn has_folder(&self, folder: &NamedPath) -> bool {
-        self.endings.is_empty() && !self.tests && self.covers(folder)
+        self.endings.is_empty() && !self.tests && !self.is_elsewhere(folder) && self.covers(folder)
     }
 
     /// True if the text of a file is at this place. Prose is only if it is named.
@@ -250,7 +322,12 @@ impl CheckPlace {
         let name = path.lexical.rsplit('/').next().unwrap_or_default();
         let ending = name.rsplit_once('.').map_or("", |it| it.1);
         let is_named = !self.endings.is_empty() || !self.paths.is_empty();
-        (is_named || !is_one_of(ending, PROSE)) && self.has_path(path)
+        (is_named || !is_one_of(ending, PROSE)) && !self.is_elsewhere(path) && self.has_path(path)
+    }
+
+    /// True if it holds in the project, and a path is outside of it.
+    pub(super) fn is_elsewhere(&self, path: &NamedPath) -> bool {
+        self.in_project && self.paths.is_empty() && path.is_outside()
     }
 
     /// True if a file is at this place, whatever its text.
@@ -310,6 +387,7 @@ mod tests {
             ("legal", "docs/legal/a", false),
             (".env", "web/.env", true),
             (".env", ".env.example", false),
+            (".github", ".github/workflows/a.yml", true),
             ("*.md", "docs/a.md", true),
             ("packages/*", "packages/ui/src/a.ts", true),
             ("config/*.yaml", "config/a.yaml", true),
@@ -329,7 +407,7 @@ mod tests {
         let root = dir.path().canonicalize().unwrap();
         std::os::unix::fs::symlink(root.join("db"), root.join("link")).unwrap();
         let names = |text: &str| {
-            let path = NamedPath::new(text, &root, &root);
+            let path = NamedPath::new(text, &root, &RootFolder::new(&root));
             path.names().map(str::to_owned).collect::<Vec<_>>()
         };
         assert_eq!(names("./a/../db/x"), ["db/x"]);

@@ -1,6 +1,8 @@
 //! Checks of rules: compiled when a note is written, found by what a call has in common with them,
 //! with the strength that the user chose.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, Row, params, params_from_iter};
 
 use crate::base::digest::Sha256Digest;
@@ -88,7 +90,10 @@ fn find_check(connection: &Connection, kept: StoredNote) -> Result<Option<Checke
         .find_cached(SQL, params![kept.row, CHECK_VERSION], read)
         .doing(READING_CHECKS)?;
     Ok(found.and_then(|(body, strength)| {
-        let check = serde_json::from_str(&body).ok()?;
+        let mut check: RuleCheck = serde_json::from_str(&body).ok()?;
+        if kept.note.scope != NoteScope::Universal {
+            check.limit_to_project();
+        }
         let strength = strength.and_then(|word| CheckStrength::parse(&word).ok());
         Some(CheckedRule { note: kept.note, check, strength })
     }))
@@ -116,18 +121,20 @@ impl Memory {
         keys: &[String],
         scope: &NoteScope,
     ) -> Result<Vec<CheckedRule>> {
-        const FOUND: &str = "scope IN (?1, ?2) AND status = 'active' AND row IN
-                             (SELECT note FROM check_keys
-                              WHERE key IN (SELECT value FROM json_each(?3))) ORDER BY row";
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        let keys = serde_json::to_string(keys).expect("a list of texts serializes");
+        const WITH_KEY: &str = "SELECT note FROM check_keys WHERE key = ?1";
+        const FOUND: &str = "scope IN (?1, ?2) AND status = 'active' AND row = ?3";
         self.read(|connection| {
-            let values = params![NoteScope::Universal, scope, keys];
+            // Most calls share no key, so that notes are not asked for.
+            let mut rows: BTreeSet<i64> = BTreeSet::new();
+            for key in keys {
+                rows.extend(connection.list_values::<i64>(WITH_KEY, [key], READING_CHECKS)?);
+            }
             let mut found = Vec::new();
-            for kept in note_rows::find_many(connection, FOUND, values)? {
-                found.extend(find_check(connection, kept)?);
+            for row in rows {
+                let values = params![NoteScope::Universal, scope, row];
+                for kept in note_rows::find_many(connection, FOUND, values)? {
+                    found.extend(find_check(connection, kept)?);
+                }
             }
             Ok(found)
         })

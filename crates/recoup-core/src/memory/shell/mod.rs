@@ -18,7 +18,7 @@ use crate::secrets;
 
 pub use plain::{ShellToken, plain_tokens};
 pub(crate) use programs::{is_known_program, programs_for_purpose};
-pub(crate) use running::{RunCommand, run_commands, same_flag};
+pub(crate) use running::{RunCommand, join_path, normalize_path, run_commands, same_flag};
 pub use splitter::{ShellCommand, command_words, hides_exit_code, split_commands};
 pub use wrappers::is_wrapper;
 

@@ -1,12 +1,14 @@
 //! Table of known programs: the sections of `programs.txt`.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::cmp::Ordering;
 
 use crate::memory::lang::is_one_of;
 use crate::memory::shell::program::plain_program_name;
 
 const TEXT: &str = include_str!("programs.txt");
+
+// `ROWS`: positions in the text, sorted when this is built.
+include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// Columns of a program in a section.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,56 +19,59 @@ pub(super) struct ProgramRow {
     pub(super) more: &'static str,
 }
 
-/// Rows by section and program.
-static ROWS: LazyLock<HashMap<(&str, &str), ProgramRow>> = LazyLock::new(|| {
-    let (mut rows, mut section) = (HashMap::new(), "");
-    for line in TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")) {
-        if let Some(name) = line.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
-            section = name;
-            continue;
-        }
-        // A colon that stands alone is a program.
-        let (names, columns) =
-            line.split_once(": ").filter(|it| !it.0.ends_with(' ')).unwrap_or((line, ""));
-        let (valued, more) = columns.split_once('|').unwrap_or((columns, ""));
-        let row = ProgramRow { valued: valued.trim(), more: more.trim() };
-        rows.extend(names.split(' ').map(|name| ((section, name), row)));
-    }
-    rows
-});
+fn text_at(at: u16, length: u16) -> &'static str {
+    let at = usize::from(at);
+    TEXT.get(at..at + usize::from(length)).unwrap_or_default()
+}
+
+/// Returns all rows with their sections and programs.
+fn rows() -> impl Iterator<Item = (&'static str, &'static str, ProgramRow)> {
+    ROWS.iter().map(|row| {
+        let [section, section_length, name, name_length, ..] = *row;
+        (text_at(section, section_length), text_at(name, name_length), columns(*row))
+    })
+}
+
+fn columns([.., valued, valued_length, more, more_length]: [u16; 8]) -> ProgramRow {
+    ProgramRow { valued: text_at(valued, valued_length), more: text_at(more, more_length) }
+}
 
 /// Returns what a section says of a program, or of a sub-command as in `git/log`.
-pub(super) fn find_program(section: &'static str, name: &str) -> Option<ProgramRow> {
-    ROWS.get(&(section, name)).copied()
+pub(super) fn find_program(section: &str, name: &str) -> Option<ProgramRow> {
+    let compare = |[at, length, name_at, name_length, ..]: &[u16; 8]| match text_at(*at, *length)
+        .cmp(section)
+    {
+        Ordering::Equal => text_at(*name_at, *name_length).cmp(name),
+        other => other,
+    };
+    ROWS.binary_search_by(compare).ok().map(|at| columns(ROWS[at]))
 }
 
 /// True if a section has a program.
-pub(super) fn is_program_in(section: &'static str, name: &str) -> bool {
-    ROWS.contains_key(&(section, name))
+pub(super) fn is_program_in(section: &str, name: &str) -> bool {
+    find_program(section, name).is_some()
 }
 
 /// True if a section has a sub-command of the program.
-pub(super) fn has_subcommand_in(section: &'static str, program: &str) -> bool {
-    ROWS.keys().any(|(of, name)| *of == section && name.split('/').next() == Some(program))
+pub(super) fn has_subcommand_in(section: &str, program: &str) -> bool {
+    rows().any(|(of, name, _)| of == section && name.split('/').next() == Some(program))
 }
 
 /// True if the table has a program, other than keywords of the shell.
 pub(crate) fn is_known_program(name: &str) -> bool {
     let name = plain_program_name(name);
-    let is_in_list = || {
-        let lists = ROWS.iter().filter(|((section, _), _)| *section == "purposes");
-        lists.into_iter().any(|(_, row)| is_one_of(&name, row.more))
-    };
     let is_own = |section: &str| !matches!(section, "purposes" | "prepares" | "keywords");
-    ROWS.keys().any(|(section, it)| *it == name && is_own(section)) || is_in_list()
+    rows().any(|(section, it, row)| {
+        it == name && is_own(section) || section == "purposes" && is_one_of(&name, row.more)
+    })
 }
 
 /// Returns the commands (`pytest`, `go/test`) that serve a purpose, by language.
 pub(crate) fn programs_for_purpose(
     purpose: &str,
 ) -> impl Iterator<Item = (&'static str, &'static str)> {
-    ROWS.iter().filter_map(move |((section, name), row)| {
+    rows().filter_map(move |(section, name, row)| {
         let language = name.strip_prefix(purpose)?.strip_prefix('/')?;
-        (*section == "purposes").then_some((language, row.more))
+        (section == "purposes").then_some((language, row.more))
     })
 }

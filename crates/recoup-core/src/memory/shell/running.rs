@@ -5,6 +5,8 @@
 //! cd web && sudo npm i "$(cat x)"    cd web | cat x | sudo npm i … | npm i …
 //! ```
 
+use std::path::{Component, Path, PathBuf};
+
 use crate::memory::lang::is_one_of;
 use crate::memory::shell::program::{inline_script, plain_program_name};
 use crate::memory::shell::programs::{find_program, is_program_in};
@@ -16,16 +18,22 @@ use crate::memory::shell::wrappers::{
 
 /// Maximum nesting of what starts commands.
 const DEEPEST: u8 = 8;
-/// Maximum number of commands of a line.
+/// Maximum number of commands of a line, and of words of a command.
 const MOST_COMMANDS: usize = 256;
+const MOST_WORDS: usize = 1_000;
+/// Maximum bytes of a line that are read, and of all lines that are nested in it.
+const MOST_OF_LINE: usize = 64 << 10;
+const MOST_OF_NESTED: usize = 4 * MOST_OF_LINE;
 /// Options that name the folder in which a program works.
-const FOLDER_OPTIONS: &str = "-C --prefix --dir --cwd --directory -chdir";
+const FOLDER_OPTIONS: &str = "-C --prefix --dir --cwd --directory --work-tree --chdir -chdir";
 
 /// A command that a line runs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunCommand {
     /// Program and arguments, without assignments in front of them.
     pub(crate) words: Vec<String>,
+    /// Folder in which it works. One that begins with `~` is not expanded.
+    pub(crate) folder: PathBuf,
     /// Files that it reads (`<`) and writes (`>`). Only a command that nothing else starts has them.
     pub(crate) inputs: Vec<String>,
     pub(crate) outputs: Vec<String>,
@@ -35,49 +43,139 @@ pub(crate) struct RunCommand {
     pub(crate) starters: Vec<String>,
 }
 
-/// Returns all commands that a line runs, in their order. A command that starts another one comes
-/// before it.
-pub(crate) fn run_commands(line: &str) -> Vec<RunCommand> {
-    let mut found = Vec::new();
-    collect_line(line, DEEPEST, &mut found);
-    found
+/// Returns all commands that a line runs in a folder, in their order. A command that starts another
+/// one comes before it. Of a line that is too long, the beginning counts.
+pub(crate) fn run_commands(line: &str, folder: &Path) -> Vec<RunCommand> {
+    let mut collector = CommandCollector { found: Vec::new(), budget: MOST_OF_NESTED };
+    let line = &line[..line.floor_char_boundary(MOST_OF_LINE)];
+    collector.read_line(line, DEEPEST, &mut ShellFolder::new(folder));
+    collector.found
 }
 
-fn collect_line(line: &str, depth: u8, found: &mut Vec<RunCommand>) {
-    for command in split_commands(line) {
-        if found.len() >= MOST_COMMANDS || depth == 0 {
+/// Joins paths as a shell does: `~` begins anew.
+pub(crate) fn join_path(folder: &Path, path: &str) -> PathBuf {
+    if path == "~" || path.starts_with("~/") { PathBuf::from(path) } else { folder.join(path) }
+}
+
+/// Removes `.` and `..` without asking the disk.
+pub(crate) fn normalize_path(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// Folder in which a shell works, and those to which it can go back.
+#[derive(Debug, Clone)]
+struct ShellFolder {
+    now: PathBuf,
+    before: PathBuf,
+    pushed: Vec<PathBuf>,
+}
+
+impl ShellFolder {
+    fn new(folder: &Path) -> Self {
+        Self { now: folder.to_owned(), before: folder.to_owned(), pushed: Vec::new() }
+    }
+
+    /// Follows `cd`, `pushd` and `popd`.
+    fn follow(&mut self, command: &RunCommand) {
+        let program = command.program();
+        if !is_one_of(program, "cd pushd popd") {
             return;
         }
-        for nested in &command.nested {
-            collect_line(nested, depth - 1, found);
+        let mut words = command.words.iter().skip(1).map(String::as_str);
+        let target = words.find(|it| *it == "-" || !it.starts_with('-'));
+        let next = match (program, target) {
+            ("popd", _) => self.pushed.pop(),
+            ("cd" | "pushd", Some("-")) => Some(self.before.clone()),
+            ("cd", target) => Some(join_path(&self.now, target.unwrap_or("~"))),
+            ("pushd", Some(target)) => Some(join_path(&self.now, target)),
+            _ => None,
+        };
+        let Some(next) = next else { return };
+        self.before = std::mem::replace(&mut self.now, normalize_path(&next));
+        if program == "pushd" {
+            self.pushed.push(self.before.clone());
         }
-        collect_command(command, depth, Vec::new(), found);
     }
 }
 
-fn collect_command(
-    command: ShellCommand,
-    depth: u8,
-    starters: Vec<String>,
-    found: &mut Vec<RunCommand>,
-) {
-    let ShellCommand { words, inputs, outputs, texts, nested: _ } = command;
-    let plain = strip_keywords(&words).to_vec();
-    let script = inline_script(&plain);
-    let reads_script = script.is_none()
-        && is_program_in("shells", &plain_program_name(plain.first().map_or("", String::as_str)))
-        && plain[1..].iter().all(|word| word.starts_with('-'));
-    let inner = started_command(&plain).filter(|_| depth > 0);
-    let command = RunCommand { words: plain, inputs, outputs, texts: texts.clone(), starters };
-    let starters = [command.starters.clone(), command.starter_names()].concat();
-    found.push(command);
-    let scripts = script.into_iter().chain(texts.iter().filter(|_| reads_script).cloned());
-    for script in scripts.filter(|_| depth > 0) {
-        collect_line(&script, depth - 1, found);
+/// Collects the commands of a line and of the lines in it.
+struct CommandCollector {
+    found: Vec<RunCommand>,
+    /// Bytes of lines that may still be read.
+    budget: usize,
+}
+
+impl CommandCollector {
+    fn read_line(&mut self, line: &str, depth: u8, shell: &mut ShellFolder) {
+        let Some(budget) = self.budget.checked_sub(line.len()) else { return };
+        self.budget = budget;
+        // Subshells that are open: what they change is gone with them.
+        let mut subshells: Vec<(usize, ShellFolder)> = Vec::new();
+        for mut command in split_commands(line) {
+            if self.found.len() >= MOST_COMMANDS || depth == 0 {
+                return;
+            }
+            let inside = std::mem::take(&mut command.subshells);
+            let same = subshells.iter().zip(&inside).take_while(|(open, id)| open.0 == **id);
+            let same = same.count();
+            subshells.truncate(same);
+            for id in &inside[same..] {
+                let outer = subshells.last().map_or(&*shell, |it| &it.1).clone();
+                subshells.push((*id, outer));
+            }
+            let shell = subshells.last_mut().map_or(&mut *shell, |it| &mut it.1);
+            for nested in &command.nested {
+                self.read_line(nested, depth - 1, &mut shell.clone());
+            }
+            self.read_command(command, depth, Vec::new(), shell);
+        }
     }
-    if let Some(words) = inner {
-        let command = ShellCommand { words, texts, ..ShellCommand::default() };
-        collect_command(command, depth - 1, starters, found);
+
+    fn read_command(
+        &mut self,
+        command: ShellCommand,
+        depth: u8,
+        starters: Vec<String>,
+        shell: &mut ShellFolder,
+    ) {
+        let ShellCommand { mut words, inputs, outputs, texts, .. } = command;
+        words.truncate(MOST_WORDS);
+        let plain = strip_keywords(&words).to_vec();
+        let script = inline_script(&plain);
+        let program = plain_program_name(plain.first().map_or("", String::as_str));
+        let reads_script = script.is_none()
+            && is_program_in("shells", &program)
+            && plain[1..].iter().all(|word| word.starts_with('-'));
+        let inner = started_command(&plain).filter(|_| depth > 0);
+        let folder = shell.now.clone();
+        let mut command =
+            RunCommand { words: plain, folder, inputs, outputs, texts: texts.clone(), starters };
+        if let Some(named) = command.named_folder() {
+            command.folder = join_path(&command.folder, named);
+        }
+        shell.follow(&command);
+        let inner = inner
+            .map(|words| (words, [command.starters.clone(), command.starter_names()].concat()));
+        let mut inner_shell = ShellFolder::new(&command.folder);
+        self.found.push(command);
+        let scripts = script.into_iter().chain(texts.iter().filter(|_| reads_script).cloned());
+        for script in scripts.filter(|_| depth > 0) {
+            let is_same = program == "eval";
+            let shell = if is_same { &mut *shell } else { &mut inner_shell };
+            self.read_line(&script, depth - 1, shell);
+        }
+        if let Some((words, starters)) = inner {
+            let command = ShellCommand { words, texts, ..ShellCommand::default() };
+            self.read_command(command, depth - 1, starters, &mut inner_shell);
+        }
     }
 }
 
@@ -166,64 +264,103 @@ impl RunCommand {
         plain_program_name(self.program())
     }
 
-    /// Returns the words behind the program's own options that are no options: sub-command, targets,
-    /// files. Short names of sub-commands are long, and `npm run test` is `npm test`.
+    /// Returns the words behind the program's own options that are no options and not their values:
+    /// sub-command, targets, files. Short names of sub-commands are long, and `npm run test` is
+    /// `npm test`.
     pub(crate) fn arguments(&self) -> Vec<&str> {
         let name = self.known_name();
         let rest = skip_own_options(&name, self.words.get(1..).unwrap_or_default());
-        let is_argument = |it: &&String| !it.starts_with('-') || it.len() == 1;
-        let mut arguments: Vec<&str> = rest.iter().filter(is_argument).map(|it| &**it).collect();
+        let valued = valued_options(&name, rest);
+        let mut arguments: Vec<&str> = Vec::with_capacity(rest.len());
+        let mut words = rest.iter();
+        while let Some(word) = words.next() {
+            if !word.starts_with('-') || word.len() == 1 {
+                arguments.push(word);
+            } else if CommandOption::read(word, &valued).is_valued {
+                words.next();
+            }
+        }
         let runs = is_program_in("script-runners", &name);
         if runs && matches!(arguments[..], ["run" | "run-script", _, ..]) {
             arguments.remove(0);
         }
         if let Some(first) = arguments.first_mut() {
-            let aliases = find_program("aliases", &name).unwrap_or_default().more;
-            let mut aliases = aliases.split(' ').filter_map(|it| it.split_once('='));
-            *first = aliases.find(|(short, _)| short == first).map_or(*first, |(_, long)| long);
+            *first = full_subcommand(&name, first);
         }
         arguments
     }
 
-    /// Returns its options: as they are written, one by one, without their values, and by their other
-    /// names.
-    pub(crate) fn flags(&self) -> Vec<String> {
-        let mut flags = Vec::new();
+    /// Returns its options, as they are written.
+    fn options(&self) -> Vec<CommandOption<'_>> {
         let words = self.words.get(1..).unwrap_or_default();
-        for (at, word) in words.iter().enumerate().take_while(|(_, word)| *word != "--") {
-            if !word.starts_with('-') || word.len() == 1 {
+        let name = self.known_name();
+        let valued = valued_options(&name, skip_own_options(&name, words));
+        let mut options = Vec::new();
+        let mut words = words.iter().take_while(|word| *word != "--").peekable();
+        while let Some(word) = words.next() {
+            // No option has a blank in its name, but a value may begin with a dash.
+            let name = word.split('=').next().unwrap_or_default();
+            if !name.starts_with('-') || word.len() == 1 || name.contains(char::is_whitespace) {
                 continue;
             }
-            flags.push(word.clone());
-            if let Some((name, _)) = word.split_once('=') {
-                flags.push(name.to_owned());
-            } else if let Some(value) = words.get(at + 1).filter(|it| !it.starts_with('-')) {
-                flags.push(format!("{word}={value}"));
+            let mut option = CommandOption::read(word, &valued);
+            if option.is_valued {
+                option.value = words.next().map(String::as_str);
+            } else if option.value.is_none() {
+                option.value = words.peek().filter(|it| !it.starts_with('-')).map(|it| it.as_str());
             }
-            let letters = word[1..].split(|c: char| !c.is_ascii_alphabetic()).next();
-            let letters = letters.filter(|it| (1..=3).contains(&it.len()));
-            flags.extend(letters.into_iter().flat_map(str::chars).map(|c| format!("-{c}")));
+            options.push(option);
+        }
+        options
+    }
+
+    /// Returns its options: as they are written, one by one, with and without their values, and by
+    /// their other names.
+    pub(crate) fn flags(&self) -> Vec<String> {
+        let mut flags = Vec::new();
+        for option in self.options() {
+            flags.push(option.name.to_owned());
+            flags.extend(option.value.map(|value| format!("{}={value}", option.name)));
+            flags.extend(option.letters.chars().map(|c| format!("-{c}")));
         }
         let arguments = self.arguments();
-        let sub = arguments.first().copied().unwrap_or_default();
-        if self.known_name() == "git" && sub == "push" {
+        let (name, sub) = (self.known_name(), arguments.first().copied().unwrap_or_default());
+        if name == "git" && sub == "push" {
             // `+main` overwrites the branch, `:main` deletes it.
             let has = |sign: char| arguments.iter().any(|it| it.starts_with(sign) && it.len() > 1);
             flags.extend(has('+').then(|| "--force".to_owned()));
             flags.extend(has(':').then(|| "--delete".to_owned()));
         }
-        let others: Vec<String> =
-            flags.iter().filter_map(|it| same_flag(&self.known_name(), sub, it)).collect();
+        let others: Vec<String> = flags.iter().filter_map(|it| same_flag(&name, sub, it)).collect();
         flags.extend(others);
         flags
     }
 
-    /// Returns the folder that its options name.
-    pub(crate) fn folder(&self) -> Option<&str> {
-        let words = &self.words;
-        words.iter().enumerate().skip(1).find_map(|(at, word)| match word.split_once('=') {
+    /// Returns the values of options with these names.
+    pub(crate) fn values_of(&self, names: &str) -> Vec<&str> {
+        let is_named = |it: &CommandOption<'_>| {
+            is_one_of(it.name, names)
+                || it.letters.chars().last().is_some_and(|c| is_one_of(&format!("-{c}"), names))
+        };
+        let options = self.options().into_iter().filter(is_named);
+        options.filter_map(|it| it.value).collect()
+    }
+
+    /// Returns the folder that its options name. A short one may mean something else behind the
+    /// sub-command.
+    fn named_folder(&self) -> Option<&str> {
+        let name = self.known_name();
+        let behind = skip_own_options(&name, self.words.get(1..).unwrap_or_default());
+        let own = self.words.len() - behind.len();
+        let sections = ["sub-commands", "targets", "wrappers"].into_iter();
+        let rows: Vec<_> = sections.filter_map(|it| find_program(it, &name)).collect();
+        let is_own = |word: &str| rows.iter().any(|row| is_one_of(word, row.valued));
+        self.words.iter().enumerate().skip(1).find_map(|(at, word)| match word.split_once('=') {
             Some((name, folder)) if is_one_of(name, FOLDER_OPTIONS) => Some(folder),
-            _ if is_one_of(word, FOLDER_OPTIONS) => words.get(at + 1).map(String::as_str),
+            _ if !is_one_of(word, FOLDER_OPTIONS) => None,
+            _ if word.starts_with("--") || (at < own && is_own(word)) => {
+                self.words.get(at + 1).map(String::as_str)
+            }
             _ => None,
         })
     }
@@ -248,6 +385,54 @@ impl RunCommand {
     }
 }
 
+/// An option of a command.
+#[derive(Debug, Clone, Copy)]
+struct CommandOption<'a> {
+    /// As it is written, without a value behind `=`.
+    name: &'a str,
+    /// Letters of short options in one word: `-nm` is `-n` and `-m`.
+    letters: &'a str,
+    /// Its value, or a word behind it that may be one.
+    value: Option<&'a str>,
+    /// True if the next word is its value for certain.
+    is_valued: bool,
+}
+
+impl<'a> CommandOption<'a> {
+    /// Reads a word that begins with a dash, if these options take values.
+    fn read(word: &'a str, valued: &[&str]) -> Self {
+        let takes_value = |name: &str| valued.iter().any(|it| is_one_of(name, it));
+        let (name, value) = word.split_once('=').map_or((word, None), |it| (it.0, Some(it.1)));
+        let letters =
+            word[1..].split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+        // What follows a letter that takes a value is the value: `-mtext`.
+        let last = letters.char_indices().find(|(_, c)| takes_value(&format!("-{c}")));
+        if let Some((at, _)) = last {
+            let (letters, behind) = (&letters[..=at], &word[at + 2..]);
+            let behind = behind.strip_prefix('=').unwrap_or(behind);
+            let value = Some(behind).filter(|it| !it.is_empty());
+            return Self { name: &word[..at + 2], letters, value, is_valued: value.is_none() };
+        }
+        // More letters are the name of one option: `-delete`.
+        let letters = if letters.len() <= 3 { letters } else { "" };
+        Self { name, letters, value, is_valued: value.is_none() && takes_value(name) }
+    }
+}
+
+/// Returns the options of a program and of its sub-command that take a value; `rest` begins with that.
+fn valued_options(program: &str, rest: &[String]) -> [&'static str; 2] {
+    let valued = |name: &str| find_program("flags", name).unwrap_or_default().valued;
+    let sub = rest.first().map_or("", |it| full_subcommand(program, it));
+    [valued(program), valued(&format!("{program}/{sub}"))]
+}
+
+/// Returns the full name of a sub-command.
+fn full_subcommand<'a>(program: &str, sub: &'a str) -> &'a str {
+    let aliases = find_program("aliases", program).unwrap_or_default().more;
+    let mut aliases = aliases.split(' ').filter_map(|it| it.split_once('='));
+    aliases.find(|(short, _)| *short == sub).map_or(sub, |(_, long)| long)
+}
+
 /// Returns the name of a package without its version: `axios@1.6`, `@scope/x@2`, `httpx>=0.27`.
 fn package_name(word: &str) -> &str {
     let end = word.char_indices().skip(1).find(|(_, c)| "@=<>~![".contains(*c));
@@ -267,7 +452,7 @@ mod tests {
     use super::*;
 
     fn shown(line: &str) -> String {
-        let commands = run_commands(line);
+        let commands = run_commands(line, Path::new(""));
         commands.iter().map(|it| it.words.join(" ")).collect::<Vec<_>>().join(" | ")
     }
 
@@ -299,7 +484,7 @@ mod tests {
     #[test]
     fn a_message_in_a_nested_heredoc_ends_where_it_ends() {
         let line = "git commit -m \"$(cat <<'EOF'\nfix: don't (yet\nEOF\n)\" && npm i";
-        let commands = run_commands(line);
+        let commands = run_commands(line, Path::new(""));
         assert_eq!(commands.last().unwrap().words, ["npm", "i"]);
         assert_eq!(commands[0].texts, ["fix: don't (yet\n"]);
     }
@@ -307,7 +492,9 @@ mod tests {
     #[test]
     fn options_are_known_by_all_their_names() {
         let has = |line: &str, flag: &str| {
-            run_commands(line).iter().any(|it| it.flags().iter().any(|it| it == flag))
+            run_commands(line, Path::new(""))
+                .iter()
+                .any(|it| it.flags().iter().any(|it| it == flag))
         };
         for (line, flag) in [
             ("rm -fR x", "-r"),
@@ -334,7 +521,7 @@ mod tests {
             ("npm ci", ""),
             ("go get -u ./...", ""),
         ] {
-            let found = run_commands(line);
+            let found = run_commands(line, Path::new(""));
             assert_eq!(found[0].installed_packages().join(" "), expected, "{line}");
         }
     }

@@ -1,6 +1,9 @@
 //! Shell line splitter: handles quotes, operators, redirections and here-documents; variables stay
 //! as they are.
 
+/// Most subshells that a command is known to be in: those inside of these count as one.
+const DEEPEST_SUBSHELL: usize = 16;
+
 /// One command of a shell line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShellCommand {
@@ -14,6 +17,8 @@ pub struct ShellCommand {
     pub texts: Vec<String>,
     /// Lines that the shell runs to make its words: `$(…)`, backticks, `<(…)`.
     pub nested: Vec<String>,
+    /// Numbers of the subshells `( … )` that it is in, the outermost first.
+    pub subshells: Vec<usize>,
 }
 
 /// Commands joined by pipes.
@@ -57,6 +62,10 @@ struct ShellSplitter<'a> {
     target: Option<RedirectionTarget>,
     /// Here-documents whose text follows this line.
     heredocs: Vec<PendingHeredoc>,
+    /// Subshells that are open.
+    subshells: Vec<usize>,
+    /// Number of subshells so far.
+    subshell_count: usize,
     hides_exit_code: bool,
 }
 
@@ -128,7 +137,15 @@ impl<'a> ShellSplitter<'a> {
                 self.begin_target(RedirectionTarget::Output);
             }
             '&' if self.consume_prefix("&") => self.end_pipeline(false),
-            '(' | ')' => self.end_pipeline(false),
+            '(' => {
+                self.end_pipeline(false);
+                self.subshell_count += 1;
+                self.subshells.push(self.subshell_count);
+            }
+            ')' => {
+                self.end_pipeline(false);
+                self.subshells.pop();
+            }
             '|' | ';' | '&' => {
                 self.hides_exit_code = true;
                 if c != '|' {
@@ -241,8 +258,9 @@ impl<'a> ShellSplitter<'a> {
     fn end_command(&mut self) {
         self.end_word();
         self.target = None;
-        let command = std::mem::take(&mut self.command);
+        let mut command = std::mem::take(&mut self.command);
         if command != ShellCommand::default() {
+            command.subshells = self.subshells.iter().take(DEEPEST_SUBSHELL).copied().collect();
             self.now.commands.push(command);
         }
     }
