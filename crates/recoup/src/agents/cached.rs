@@ -40,6 +40,7 @@ pub(crate) struct AnswerSlot {
 
 /// Result of a look-up.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it in a run")]
 pub(super) enum AnswerLookup {
     Hit(AgentAnswer),
     /// The agent runs; its answer is kept only with a permit.

@@ -220,8 +220,7 @@ mod tests {
             let pattern = CommandPattern::parse(text).expect(text);
             CommandRule { ttl, ..CommandRule::new(pattern) }
         };
-        let rules =
-            vec![rule("npm run *", Ttl::days(1)), rule("npm run deploy", Ttl::Off)];
+        let rules = vec![rule("npm run *", Ttl::days(1)), rule("npm run deploy", Ttl::Off)];
         let settings = CommandSettings { rules, allows_replays: false };
         let find = |line: &str| settings.rule_for(&plain_tokens(line, false).expect(line));
         assert!(find("npm run lint").is_some());

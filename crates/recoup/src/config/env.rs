@@ -133,8 +133,7 @@ const BASH_MAX_OUTPUT_LENGTH: EnvVar = var(
     "BASH_MAX_OUTPUT_LENGTH",
     "from which length Claude Code cuts the output of commands: it is not kept then",
 );
-const RECOUP: EnvVar =
-    var("RECOUP", "off: no command of an agent is answered from the cache");
+const RECOUP: EnvVar = var("RECOUP", "off: no command of an agent is answered from the cache");
 pub(super) const RULES_SYNC: EnvVar =
     var("RECOUP_RULES_SYNC", "true: rules are written into Claude Code's own memory");
 pub(super) const SKILLS_ENABLED: EnvVar =
@@ -169,10 +168,9 @@ pub const VARIABLES: [EnvVar; 56] = [
     JUDGE_DAILY_TOKENS, JUDGE_DEADLINE, ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY,
     ANTHROPIC_BASE_URL, OPENAI_BASE_URL, HTTPS_PROXY, NO_PROXY, CAPTURE_HEADLESS, RECORD_ALLOW,
     RECORD_DENY, RULES_ENFORCE, RULES_ENFORCE_HEADLESS, REPLAY_ALLOW, RECOUP,
-    BASH_MAX_OUTPUT_LENGTH, RULES_SYNC, SKILLS_ENABLED, SKILLS_PLACE,
-    PEERS_KEEP, LOA_ENABLED, LOA_MAX_SIZE_MB, LOA_TTL_DAYS, CLAUDE_CONFIG_DIR, CODEX_HOME,
-    PI_CODING_AGENT_DIR, KIMI_CODE_HOME, COPILOT_HOME, GEMINI_CLI_HOME, XDG_CONFIG_HOME, HOME,
-    NO_COLOR,
+    BASH_MAX_OUTPUT_LENGTH, RULES_SYNC, SKILLS_ENABLED, SKILLS_PLACE, PEERS_KEEP, LOA_ENABLED,
+    LOA_MAX_SIZE_MB, LOA_TTL_DAYS, CLAUDE_CONFIG_DIR, CODEX_HOME, PI_CODING_AGENT_DIR,
+    KIMI_CODE_HOME, COPILOT_HOME, GEMINI_CLI_HOME, XDG_CONFIG_HOME, HOME, NO_COLOR,
 ];
 
 /// The variable as a path; none if empty.

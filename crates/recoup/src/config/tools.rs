@@ -189,7 +189,9 @@ pub(super) fn merge<'a>(settings: impl Iterator<Item = &'a ToolSetting>) -> Tool
 }
 
 /// The rules for commands that count, the strongest last.
-pub(super) fn command_rules<'a>(settings: impl Iterator<Item = &'a ToolSetting>) -> Vec<CommandRule> {
+pub(super) fn command_rules<'a>(
+    settings: impl Iterator<Item = &'a ToolSetting>,
+) -> Vec<CommandRule> {
     let counts = settings.filter(|setting| setting.standing == ValueStanding::Counts);
     let rule = |setting: &ToolSetting| match &setting.value {
         ToolSettingValue::Command(rule) => Some((**rule).clone()),

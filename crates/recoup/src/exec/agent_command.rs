@@ -97,7 +97,8 @@ impl<'a> AgentCommand<'a> {
         let directory = cwd.join(change.as_deref().unwrap_or_default()).canonicalize().ok()?;
         // A repository within the project is a project of its own.
         let found = Project::find(&directory).ok()?;
-        let is_own = found.root().canonicalize().ok()? == app.settings.project.root().canonicalize().ok()?;
+        let is_own =
+            found.root().canonicalize().ok()? == app.settings.project.root().canonicalize().ok()?;
         is_own.then_some(Self { app, rule, change, directory, tokens })
     }
 

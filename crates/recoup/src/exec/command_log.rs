@@ -87,7 +87,11 @@ pub(crate) fn output_digest(output: &str) -> Sha256Digest {
 pub(crate) fn pattern_of(line: &str) -> Option<String> {
     let tokens = plain_tokens(line, false)?;
     let tokens = match &tokens[..] {
-        [ShellToken::Word(cd), _, ShellToken::Operator(and), rest @ ..] if cd == "cd" && and == "&&" => rest,
+        [ShellToken::Word(cd), _, ShellToken::Operator(and), rest @ ..]
+            if cd == "cd" && and == "&&" =>
+        {
+            rest
+        }
         all => all,
     };
     let is_operator = |it: &ShellToken| matches!(it, ShellToken::Operator(_));
@@ -106,7 +110,8 @@ pub(crate) fn pattern_of(line: &str) -> Option<String> {
         let end = tokens[at..].iter().position(is_operator).map_or(tokens.len(), |end| at + end);
         let words: Vec<&str> = tokens[at..end].iter().filter_map(word_of).collect();
         let sub = CommandKind::of(&words.join(" ")).and_then(|kind| kind.sub().map(str::to_owned));
-        let named = words.iter().take(3).position(|word| Some(*word) == sub.as_deref()).unwrap_or(0);
+        let named =
+            words.iter().take(3).position(|word| Some(*word) == sub.as_deref()).unwrap_or(0);
         parts.extend(words[..=named].iter().map(|word| (*word).to_owned()));
         parts.push("*".to_owned());
         at = end;
@@ -205,7 +210,10 @@ mod tests {
             files: Some(digest(files)),
         };
         let lines = [
-            line("a", "ok", 0), line("a", "ok", 0), line("b", "no", 1), line("b", "no", 1),
+            line("a", "ok", 0),
+            line("a", "ok", 0),
+            line("b", "no", 1),
+            line("b", "no", 1),
             line("b", "other", 0),
         ];
         let found = evidence_of(&lines);

@@ -82,7 +82,8 @@ fn operator_at(text: &str) -> Option<&str> {
     let known = ["&&", "||", "|&", ";", "|", "&>>", "&>", ">>", ">&1", ">&2", ">|", ">", "<"];
     let operator = known.into_iter().find(|it| text.starts_with(it))?;
     let behind = &text[operator.len()..];
-    let is_other = behind.starts_with(['(', '<', '&']) || operator == ";" && behind.starts_with(';');
+    let is_other =
+        behind.starts_with(['(', '<', '&']) || operator == ";" && behind.starts_with(';');
     (!is_other).then_some(operator)
 }
 

@@ -180,9 +180,10 @@ impl SuggestReport {
         let (truth, ttl) = (AnswerValue::Truth(true), AnswerValue::Word("1d".to_owned()));
         let keys = self.commands.iter().filter_map(|it| {
             let pattern = it.evidence.pattern.as_deref()?;
-            Some(match it.evidence.failures {
-                true => (vec!["commands", pattern, "failures"], &truth),
-                false => (vec!["commands", pattern], &ttl),
+            Some(if it.evidence.failures {
+                (vec!["commands", pattern, "failures"], &truth)
+            } else {
+                (vec!["commands", pattern], &ttl)
             })
         });
         let change = plan_keys(&path, &keys.collect::<Vec<_>>(), &places)?;

@@ -224,8 +224,7 @@ impl GuidedTour<'_> {
     }
 
     fn command(&self, args: &[&str]) -> Result<Command> {
-        let program =
-            process::own_program()?;
+        let program = process::own_program()?;
         let mut command = Command::new(program);
         // The user's configuration must not influence the tour.
         for variable in VARIABLES.iter().filter(|var| var.name != "HOME") {

@@ -10,17 +10,17 @@ use recoup_core::Result;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::cache::{SourceLimits, project_files_state};
+use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::ToolCall;
 use recoup_core::memory::shell::{CommandKind, command_words};
-use recoup_core::memory::HookClient;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::HookContext;
-use crate::exec::agent_command::{AgentCommand, PROGRAM, ReportedOutput};
-use crate::exec::command_log::{CommandLog, CommandLogLine, MIN_MILLIS, output_digest, pattern_of};
 use crate::clients::{CommandPermissions, clients_of_command};
 use crate::config::{find_client_dirs, mentions_commands};
+use crate::exec::agent_command::{AgentCommand, PROGRAM, ReportedOutput};
+use crate::exec::command_log::{CommandLog, CommandLogLine, MIN_MILLIS, output_digest, pattern_of};
 use crate::hooks::reply::{HookReply, ReplacedCall};
 use crate::hooks::running::RunningCommands;
 use crate::human;
@@ -47,7 +47,7 @@ fn answerable_line(context: &HookContext<'_>, call: &ToolCall) -> Option<String>
     is_whole.then_some(input.command)
 }
 
-impl<'a> HookContext<'a> {
+impl HookContext<'_> {
     /// The command that a rule of the user names, if the call is one.
     fn agent_command(&self, call: &ToolCall, cwd: &Path) -> Option<AgentCommand<'static>> {
         let line = answerable_line(self, call)?;
@@ -134,7 +134,8 @@ fn replay_approval(
 
 /// True if the client was started with rules of its own that may refuse the command.
 fn has_restricting_options() -> bool {
-    let is_restricting = |it: &String| it.starts_with("--disallowed") || it.starts_with("--settings");
+    let is_restricting =
+        |it: &String| it.starts_with("--disallowed") || it.starts_with("--settings");
     process::parent_arguments().iter().any(is_restricting)
 }
 
@@ -146,16 +147,15 @@ pub(super) fn keep_output(context: &HookContext<'_>, call: &ToolCall) {
     if let Some((since, cwd)) = began
         && let Some(command) = context.agent_command(call, &cwd)
     {
-        let kept = command.entry().and_then(|entry| entry.map(|it| it.keep(output, &since)).transpose());
+        let kept =
+            command.entry().and_then(|entry| entry.map(|it| it.keep(output, &since)).transpose());
         if let Err(error) = kept {
             context.log_error("the output of a command was not kept", &error);
         }
     }
     let is_noted = output.millis.is_some_and(|millis| millis >= MIN_MILLIS)
         && context.memory.pause_reason(context.scope()).is_ok_and(|paused| paused.is_none());
-    if is_noted
-        && let Err(error) = log_command(context, call, output)
-    {
+    if is_noted && let Err(error) = log_command(context, call, output) {
         context.log_error("a command was not logged", &error);
     }
 }

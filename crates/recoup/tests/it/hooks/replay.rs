@@ -29,8 +29,11 @@ impl Setting {
         let home = Home::new();
         home.write("../recoup/config.toml", config);
         let project = home.project();
-        fs::write(project.join("check"), "#!/bin/sh\necho run >> \"$HOME/runs\"\ncat data.txt\necho seen >&2\n")
-            .unwrap();
+        fs::write(
+            project.join("check"),
+            "#!/bin/sh\necho run >> \"$HOME/runs\"\ncat data.txt\necho seen >&2\n",
+        )
+        .unwrap();
         fs::write(project.join("data.txt"), "one\n").unwrap();
         let setting = Self { home };
         setting.sh("chmod +x check; git init -q; printf 'out\\n' > .gitignore; git add -A");
@@ -71,7 +74,8 @@ impl Setting {
     fn before(&self, id: &str, changes: Value) -> Call {
         let mut changes = changes;
         changes["tool_use_id"] = id.into();
-        changes["permission_mode"] = changes.get("permission_mode").cloned().unwrap_or("default".into());
+        changes["permission_mode"] =
+            changes.get("permission_mode").cloned().unwrap_or("default".into());
         let reply = self.tell("PreToolUse-Bash", changes.clone());
         let own = &reply["hookSpecificOutput"];
         match own["updatedInput"]["command"].as_str() {
@@ -160,7 +164,11 @@ fn the_second_run_is_replayed_and_says_so() {
     let mut lines = second.stderr.lines();
     assert_eq!(lines.next(), Some("seen"));
     let last = lines.next().unwrap();
-    assert!(last.starts_with("recoup: from cache, ") && last.ends_with("RECOUP=off ./check a runs it again"), "{last}");
+    assert!(
+        last.starts_with("recoup: from cache, ")
+            && last.ends_with("RECOUP=off ./check a runs it again"),
+        "{last}"
+    );
     setting.is_run("./check b");
     setting.is_run("RECOUP=off ./check a");
     assert_eq!(log(&setting.home), "");
@@ -204,7 +212,8 @@ fn only_whole_lines_that_are_named_are_answered() {
     let setting = Setting::new(CHECK);
     for line in [
         "./check; true", "./check | cat", "./check > out/x", "./check $HOME", "./check $(echo a)",
-        "true && ./check", "./check && true", "env ./check", "./check *", "./check &", "./check\ntrue",
+        "true && ./check", "./check && true", "env ./check", "./check *", "./check &",
+        "./check\ntrue",
     ] {
         setting.sh("mkdir -p out");
         setting.call(line);
@@ -233,8 +242,11 @@ fn a_change_into_a_directory_of_the_project_counts_as_the_directory() {
     setting.sh("echo two >> 'a b/data.txt'");
     assert!(matches!(setting.before("x", json!({"tool_input": input})), Call::Untouched));
     let inside = setting.home.project().join("a b");
-    setting.tell("PostToolUse-Bash", json!({"tool_input": input, "tool_use_id": "x", "cwd": inside,
-        "tool_response": {"stdout": "one\ntwo", "stderr": ""}}));
+    setting.tell(
+        "PostToolUse-Bash",
+        json!({"tool_input": input, "tool_use_id": "x", "cwd": inside,
+        "tool_response": {"stdout": "one\ntwo", "stderr": ""}}),
+    );
     setting.is_replayed("cd 'a b' && ../check");
     // Another repository is another project, and what is outside is none.
     setting.sh("mkdir inner && cp check data.txt inner && git init -q inner");
@@ -248,15 +260,22 @@ fn what_the_client_cut_off_or_runs_in_the_background_is_not_kept() {
     let setting = Setting::new(CHECK);
     let input = json!({"command": "./check", "run_in_background": true});
     setting.call_with("./check", json!({"tool_input": input}));
-    assert!(matches!(setting.before("x", json!({"tool_input": {"command": "./check"}})), Call::Untouched));
+    assert!(matches!(
+        setting.before("x", json!({"tool_input": {"command": "./check"}})),
+        Call::Untouched
+    ));
     let ended = |response: Value| {
-        setting.tell("PostToolUse-Bash", json!({"tool_input": {"command": "./check"}, "tool_use_id": "x",
-            "tool_response": response}));
+        setting.tell(
+            "PostToolUse-Bash",
+            json!({"tool_input": {"command": "./check"}, "tool_use_id": "x",
+            "tool_response": response}),
+        );
         setting.before("x", json!({"tool_input": {"command": "./check"}}))
     };
     let cut = json!({"stdout": "o", "stderr": "", "interrupted": true});
     assert!(matches!(ended(cut), Call::Untouched));
-    let persisted = json!({"stdout": "o", "stderr": "", "interrupted": false, "persistedOutputPath": "/x"});
+    let persisted =
+        json!({"stdout": "o", "stderr": "", "interrupted": false, "persistedOutputPath": "/x"});
     assert!(matches!(ended(persisted), Call::Untouched));
     let whole = json!({"stdout": "o", "stderr": "", "interrupted": false});
     assert!(matches!(ended(whole), Call::Replaced(..)));
@@ -278,13 +297,19 @@ fn what_changes_while_it_runs_is_not_kept() {
 fn a_replay_prints_nothing_that_is_no_longer_true() {
     let setting = Setting::new(CHECK);
     setting.is_run("./check");
-    let Call::Replaced(replay, _) = setting.before("x", json!({"tool_input": {"command": "./check"}})) else {
+    let Call::Replaced(replay, _) =
+        setting.before("x", json!({"tool_input": {"command": "./check"}}))
+    else {
         panic!("it is known")
     };
     setting.sh("echo two > data.txt");
     let output = finish(&mut setting.shell(&replay)).expect(125);
     assert_eq!(output.text(), "");
-    assert!(output.stderr.contains("has changed") && output.stderr.contains("run the command itself"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("has changed") && output.stderr.contains("run the command itself"),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]
@@ -372,7 +397,8 @@ fn a_repository_names_no_command_that_the_user_did_not_trust() {
 #[test]
 fn explain_says_what_would_happen() {
     let setting = Setting::new(CHECK);
-    let explain = |line: &str| finish(&mut setting.shell(&format!("recoup explain command '{line}'")));
+    let explain =
+        |line: &str| finish(&mut setting.shell(&format!("recoup explain command '{line}'")));
     assert!(explain("./check").expect(1).text().starts_with("miss: no entry"));
     setting.is_run("./check");
     assert!(explain("./check").expect(0).text().starts_with("hit: "));
@@ -389,7 +415,11 @@ fn stats_count_what_was_replayed() {
     setting.is_run("./check");
     setting.is_replayed("./check");
     let stats = setting.home.run(&["stats", "--json"]).expect(0).json();
-    assert_eq!((&stats["counts"]["hit"], &stats["counts"]["absent"]), (&json!(1), &json!(1)), "{stats}");
+    assert_eq!(
+        (&stats["counts"]["hit"], &stats["counts"]["absent"]),
+        (&json!(1), &json!(1)),
+        "{stats}"
+    );
     assert!(stats.to_string().contains("\"millis\":1500"), "{stats}");
 }
 

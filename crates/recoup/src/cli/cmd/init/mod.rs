@@ -336,8 +336,7 @@ impl InitContext {
     }
 
     pub(super) fn program(&self, named: Option<&Path>) -> Result<String> {
-        let running =
-            crate::process::own_program()?;
+        let running = crate::process::own_program()?;
         let named = named.map(|path| self.cwd.join(path));
         let path = install::program_path(&running, named.as_deref(), &self.places)?;
         Ok(path.display().to_string())
