@@ -46,6 +46,17 @@ pub(super) enum ForbiddenAct {
 }
 
 impl ForbiddenAct {
+    /// Files that must not be changed, if it is about such.
+    pub(super) fn changed_files(&mut self) -> Option<&mut PathSet> {
+        match self {
+            Self::Change(paths)
+            | Self::ChangeExisting(paths)
+            | Self::Remove(paths)
+            | Self::Create(paths) => Some(paths),
+            _ => None,
+        }
+    }
+
     /// Returns the keys of which a call that does this has at least one.
     pub(super) fn keys(&self, place: &CheckPlace) -> Vec<String> {
         let prefixed = |prefix: &str, paths: &PathSet| -> Vec<String> {

@@ -28,9 +28,9 @@ const LIMIT: f32 = 0.3;
 /// The same of a path, which is seldom named for nothing.
 const PATH_LIMIT: f32 = 0.2;
 /// Probability from which a word may go on with the words before it.
-const MORE: f32 = 0.25;
+const MORE: f32 = 0.15;
 /// Least probability of what is forbidden.
-const SURE: f32 = 0.65;
+const SURE: f32 = 0.72;
 
 /// Words that are no values of options.
 const NO_VALUES: WordClasses =
@@ -237,7 +237,16 @@ impl<'a, 't> RuleReader<'a, 't> {
         }
         let only: Vec<PathPattern> =
             self.spans_of(TermRole::Only).flat_map(|it| read_paths(it.terms)).collect();
-        if !only.is_empty() {
+        if only.is_empty() {
+            return;
+        }
+        // "Only x in y": of what is forbidden, x is right.
+        let mut has_files = false;
+        for paths in self.acts.iter_mut().filter_map(ForbiddenAct::changed_files) {
+            paths.except.extend(only.iter().cloned());
+            has_files = true;
+        }
+        if !has_files {
             self.acts.push(ForbiddenAct::Change(PathSet { of: Vec::new(), except: only }));
         }
     }
@@ -282,7 +291,7 @@ impl<'a, 't> RuleReader<'a, 't> {
                 forbidden.push(act);
             }
         }
-        let is_rule = !forbidden.is_empty();
+        let is_rule = !forbidden.is_empty() && !is_contradictory(&forbidden);
         is_rule.then_some(RuleCheck {
             version: CHECK_VERSION,
             forbidden,
@@ -316,4 +325,21 @@ impl<'a, 't> RuleReader<'a, 't> {
         pattern.flags.iter().any(|it| self.allowed_flags.contains(it))
             || self.wanted_lines.iter().filter(wants_more).any(is_same)
     }
+}
+
+/// True if a program is forbidden and one of its commands as well: one of both was meant in another way,
+/// as in "no sudo but for `sudo apt-get`".
+fn is_contradictory(forbidden: &[ForbiddenAct]) -> bool {
+    let run = |act| match act {
+        &ForbiddenAct::Run(ref pattern) => Some(pattern),
+        _ => None,
+    };
+    let runs: Vec<&CommandPattern> = forbidden.iter().filter_map(run).collect();
+    let is_bare = |it: &&CommandPattern| {
+        !it.program.is_empty() && it.words.is_empty() && it.flags.is_empty() && it.without.is_empty()
+    };
+    let programs = runs.iter().filter(|it| is_bare(it));
+    programs.into_iter().any(|bare| {
+        runs.iter().any(|it| it.program == bare.program && !it.words.is_empty())
+    })
 }
