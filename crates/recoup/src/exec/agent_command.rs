@@ -31,7 +31,7 @@ use crate::process::own_program;
 
 /// Name of this program.
 pub(crate) const PROGRAM: &str = "recoup";
-/// What an agent writes in front of a command to have it run.
+/// Assignment in front of a command with which an agent asks for a fresh run.
 const OFF: &str = "RECOUP=off";
 /// State of all files of the project: what a command depends on if its rule does not say.
 const PROJECT_FILES: &str = "project:files";
