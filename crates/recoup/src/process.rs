@@ -16,17 +16,44 @@ use rustix::process::WaitOptions;
 /// The first file descriptor that is not one of the three streams.
 const FIRST_INHERITED: i32 = 3;
 
+/// Number of processes above this one that are looked at.
+const MAX_ANCESTORS: usize = 8;
+
 /// Path of this program.
 pub(crate) fn own_program() -> Result<PathBuf> {
     std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())
 }
 
-/// Arguments of the process that started this one; none where the system does not tell.
-pub(crate) fn parent_arguments() -> Vec<String> {
-    let Some(parent) = rustix::process::getppid() else { return Vec::new() };
-    let line = fs::read(format!("/proc/{}/cmdline", parent.as_raw_nonzero())).unwrap_or_default();
-    let words = line.split(|byte| *byte == 0).skip(1);
-    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+/// Arguments of the process that started this one and of those above it: a shell may stand between a
+/// client and its hook. `None` where the system does not tell.
+pub(crate) fn ancestor_arguments() -> Option<Vec<String>> {
+    let mut pid = rustix::process::getppid()?.as_raw_nonzero().get();
+    let mut words = Vec::new();
+    for _ in 0..MAX_ANCESTORS {
+        let (parent, arguments) = process_arguments(pid)?;
+        words.extend(arguments);
+        if parent <= 1 {
+            break;
+        }
+        pid = parent;
+    }
+    Some(words)
+}
+
+/// Id of a process's parent, and its arguments: from `/proc`, or else from `ps`, in one text.
+fn process_arguments(pid: i32) -> Option<(i32, Vec<String>)> {
+    let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else {
+        let mut ps = Command::new("ps");
+        let said = ps.args(["-ww", "-o", "ppid=,args=", "-p", &pid.to_string()]).output().ok()?;
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let mut words = said.split_whitespace();
+        return Some((words.next()?.parse().ok()?, words.map(str::to_owned).collect()));
+    };
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
+    let words =
+        line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
+    Some((parent, words.collect()))
 }
 
 /// Starts this program with `args`, here or in that directory. It keeps none of our

@@ -40,7 +40,7 @@ pub use result_reference::{ResolvedKey, ResultReference, join_paths, split_path_
 pub use single_flight::{ComputedResult, ResultOrigin, WaitPolicy};
 pub use sources::{
     FreshnessCheck, PathContext, SinceToken, SourceChange, SourceChangeKind, SourceLimits,
-    WatchedSources, project_files_state,
+    WatchedSources, last_project_file_change, project_files_state,
 };
 
 /// A cache over a store. Clones share everything.

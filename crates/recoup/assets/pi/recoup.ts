@@ -16,6 +16,8 @@ interface Reply {
 	decision?: "ask" | "deny";
 	/** Why, for the person and the agent. */
 	reason?: string;
+	/** Input of the call that takes the place of the one that is about to start. */
+	input?: object;
 }
 
 /** Where recoup is. `recoup init` writes the path of the program that it installed. */
@@ -46,7 +48,9 @@ export default function recoup(pi: ExtensionAPI): void {
 
 	pi.on("tool_call", async (event, ctx) => {
 		const { type, toolName, toolCallId, input } = event;
-		const { decision, reason } = await told({ type, toolName, toolCallId, input }, ctx);
+		const { decision, reason, input: changed } = await told({ type, toolName, toolCallId, input }, ctx);
+		// Pi runs what is in the event's own object.
+		if (changed) Object.assign(input, changed);
 		if (!decision || !reason) return;
 		if (decision === "ask" && (!ctx.hasUI || (await ctx.ui.confirm("recoup", reason)))) return;
 		return { block: true, reason };
@@ -127,12 +131,13 @@ function parsed(output: string): Reply {
 	if (!output.trim()) return {};
 	const reply: unknown = JSON.parse(output);
 	if (typeof reply !== "object" || reply === null) return {};
-	const { context, notice, decision, reason } = reply as Record<string, unknown>;
+	const { context, notice, decision, reason, input } = reply as Record<string, unknown>;
 	return {
 		decision: decision === "ask" || decision === "deny" ? decision : undefined,
 		reason: typeof reason === "string" ? reason : undefined,
 		context: typeof context === "string" ? context : undefined,
 		notice: typeof notice === "string" ? notice : undefined,
+		input: typeof input === "object" && input !== null ? input : undefined,
 	};
 }
 

@@ -303,6 +303,11 @@ pub(crate) fn claude_code_entrypoint() -> Option<String> {
     named_variable("CLAUDE_CODE_ENTRYPOINT")
 }
 
+/// Directory in which Claude Code was started, as it tells its hooks.
+pub(crate) fn claude_code_project() -> Option<PathBuf> {
+    verbatim("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
 /// The XDG configuration directory, if set. A relative path does not count.
 pub(crate) fn config_home() -> Option<PathBuf> {
     path(&XDG_CONFIG_HOME).filter(|path| path.is_absolute())

@@ -10,10 +10,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use recoup_core::Result;
+use recoup_core::base::clock::Timestamp;
 use recoup_core::base::project::{Project, ProjectOrigin};
 use recoup_core::cache::{
     Cache, CacheMode, FillOutcome, FillRefusal, LookupExplanation, LookupRequest, PathContext,
-    PeekOutcome, SinceToken,
+    PeekOutcome, SinceToken, SourceLimits, last_project_file_change,
 };
 use recoup_core::entry::{Draft, Entry, ProducerIdentity, ProductionCost};
 use recoup_core::key::command::{CommandRecipe, shell_quoted};
@@ -30,6 +31,8 @@ use crate::process::own_program;
 
 /// Name of this program.
 pub(crate) const PROGRAM: &str = "recoup";
+/// Assignment in front of a command with which an agent asks for a fresh run.
+const OFF: &str = "RECOUP=off";
 /// State of all files of the project: what a command depends on if its rule does not say.
 const PROJECT_FILES: &str = "project:files";
 /// Part of the key by which these commands differ from those of `recoup exec`: their output is as a
@@ -93,7 +96,9 @@ impl<'a> AgentCommand<'a> {
         if change.is_some() {
             tokens.drain(..3);
         }
-        let rule = commands.rule_for(&tokens)?;
+        // `RECOUP=off` in front asks for a fresh run, whatever a pattern names.
+        let is_off = |it: &ShellToken| matches!(it, ShellToken::Word(word) if word == OFF);
+        let rule = commands.rule_for(&tokens).filter(|_| !tokens.iter().any(is_off))?;
         let directory = cwd.join(change.as_deref().unwrap_or_default()).canonicalize().ok()?;
         // A repository within the project is a project of its own.
         let found = Project::find(&directory).ok()?;
@@ -118,12 +123,31 @@ impl<'a> AgentCommand<'a> {
         commands.map(line_of).collect()
     }
 
+    /// True if it names a file or directory, beside its programs.
+    pub(crate) fn names_files(&self) -> Result<bool> {
+        let is_operator = |it: &ShellToken| matches!(it, ShellToken::Operator(_));
+        let is_there = |it: &ShellToken| match it {
+            ShellToken::Word(word) => self.directory.join(word).exists(),
+            ShellToken::Operator(_) => false,
+        };
+        // `2>&1` has no file.
+        let redirects = |it: &ShellToken| match it {
+            ShellToken::Word(_) => false,
+            ShellToken::Operator(it) => it.contains(['<', '>']) && !it.contains(">&"),
+        };
+        let mut arguments = self.tokens.split(is_operator).flat_map(|words| words.iter().skip(1));
+        Ok(arguments.any(is_there)
+            || self.tokens.iter().any(redirects)
+            || self.programs()?.is_some_and(|(_, mentioned)| !mentioned.is_empty()))
+    }
+
     /// Resolves its entry; none if one of its programs can't be found, such as an alias.
     pub(crate) fn entry(&self) -> Result<Option<AgentCommandEntry<'a>>> {
         let Some((program, mentioned)) = self.programs()? else { return Ok(None) };
         let (app, rule) = (self.app, self.rule);
         let root = app.settings.project.root();
-        let is_one = self.tokens.iter().all(|it| matches!(it, ShellToken::Word(_)));
+        // A line of several commands, or with variables in front (`CI=1 npm test`), counts as a whole.
+        let is_one = program.words().len() == self.tokens.len();
         let arguments = if is_one { program.words() } else { vec![self.line().into()] };
         let mut sources = rule.sources.clone();
         if sources.is_empty() {
@@ -187,9 +211,14 @@ impl<'a> AgentCommand<'a> {
         Ok(all)
     }
 
-    /// Directory in the key: relative in a repository, so that clones share entries.
+    /// Directory in the key: relative in a repository if the rule has sources, so that clones share
+    /// entries. Else nothing but the place is known of what the command reads, such as packages that
+    /// are installed in this checkout.
     fn key_directory(&self) -> PathBuf {
         let project = &self.app.settings.project;
+        if self.rule.sources.is_empty() {
+            return self.directory.clone();
+        }
         let root = project.root().canonicalize().unwrap_or_else(|_| project.root().to_owned());
         match (project.origin(), self.directory.strip_prefix(root)) {
             (ProjectOrigin::Folder(_), _) | (_, Err(_)) => self.directory.clone(),
@@ -201,8 +230,9 @@ impl<'a> AgentCommand<'a> {
     /// The line that runs `replay` in the place of this one, with the age of its output in words.
     pub(crate) fn replay_line(&self, replay: &str, age: &str) -> String {
         let change = self.change.as_ref().map(|it| format!("cd {} && ", shell_quoted(it.as_ref())));
-        // Nothing may end the comment.
-        let line: String = self.line().chars().filter(|it| !it.is_control()).collect();
+        // Nothing may end the comment, and clients ask about backslashes.
+        let is_shown = |it: &char| !it.is_control() && *it != '\\';
+        let line: String = self.line().chars().filter(is_shown).collect();
         format!("{}{replay} # {line}, {age} ago, nothing changed", change.unwrap_or_default())
     }
 }
@@ -235,13 +265,11 @@ impl AgentCommandEntry<'_> {
 
     /// The command that prints its output: by the program's name if the shell finds this program.
     pub(crate) fn replay_command(&self) -> Result<String> {
-        let own = own_program()?;
-        let found = ResolvedProgram::find(
-            vec![PROGRAM.into()],
-            env::search_path().as_deref(),
-            &self.view.cwd,
-        );
-        let is_own = found.is_ok_and(|it| own.canonicalize().is_ok_and(|own| own == it.file()));
+        let (own, path) = (own_program()?, env::search_path().unwrap_or_default());
+        let found = ResolvedProgram::find(vec![PROGRAM.into()], Some(&path), &self.view.cwd);
+        let is_own = found.is_ok_and(|it| own.canonicalize().is_ok_and(|own| own == it.file()))
+            // In another directory `node_modules/.bin` is another.
+            && std::env::split_paths(&path).all(|dir| dir.is_absolute());
         let program = if is_own { PROGRAM.to_owned() } else { shell_quoted(own.as_os_str()) };
         let key: String = self.id.key.as_str().chars().take(SHORT_KEY_CHARS).collect();
         Ok(format!("{program} replay {key}"))
@@ -261,8 +289,13 @@ impl AgentCommandEntry<'_> {
         if output.exit != 0 && !self.rule.failures {
             return Ok(Err(FillRefusal::Unkept(CommandEnd::Code(output.exit).to_string())));
         }
-        if output.changes_files && self.rule.outputs.is_empty() {
-            return Ok(Err(FillRefusal::Unkept("it changed files".to_owned())));
+        if self.rule.outputs.is_empty() {
+            if output.changes_files {
+                return Ok(Err(FillRefusal::Unkept("it changed files".to_owned())));
+            }
+            if self.rule.sources.is_empty() && self.has_younger_files(since.time()) {
+                return Ok(Err(FillRefusal::SourcesDiffer));
+            }
         }
         let permit = self.cache.permit(&self.id, &self.view, &self.sources)?;
         let permit = match permit.require_unchanged_since(since) {
@@ -292,6 +325,13 @@ impl AgentCommandEntry<'_> {
             FillOutcome::Refused(refusal) => Err(refusal),
             FillOutcome::Stored(_) | FillOutcome::Off => Ok(()),
         })
+    }
+
+    /// True if a file of the project has changed since, and may have been another for a while: its
+    /// state is one of contents alone.
+    fn has_younger_files(&self, since: Timestamp) -> bool {
+        let last = last_project_file_change(&self.view.root, SourceLimits::default());
+        last.is_none_or(|last| last > since)
     }
 
     /// Explains why it would be replayed or run.

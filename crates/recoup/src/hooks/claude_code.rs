@@ -199,7 +199,9 @@ impl ToolResponse {
     /// Output of a shell command, if it ended by itself and nothing of it was cut off.
     fn output(&self, millis: Option<u64>) -> Option<ReportedOutput> {
         let (stdout, stderr) = (self.stdout.clone()?, self.stderr.clone().unwrap_or_default());
+        let limit = env::claude_code_output_limit().unwrap_or(MAX_OUTPUT_BYTES);
         let is_whole = *self.interrupted != Some(true)
+            && stdout.len() <= limit
             && self.background_task_id.is_none()
             && *self.is_image != Some(true)
             && self.persisted_output_path.is_none()
@@ -213,6 +215,8 @@ impl ToolResponse {
 
 /// The client's own words behind the output of a command that left the directories that it may use.
 const MOVED_BACK: &str = "Shell cwd was reset to";
+/// Output from which the client cuts, in some versions without a sign.
+const MAX_OUTPUT_BYTES: usize = 30_000;
 /// Output of a failed command from which the client cuts, in some cases without a sign.
 const MAX_FAILED_BYTES: usize = 10_000;
 

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::fsx::{self, FileLookup};
@@ -18,6 +19,7 @@ use serde_json::value::RawValue;
 
 use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
 use super::wire::{self, LenientField, typed_message_text, typed_text};
+use crate::exec::agent_command::ReportedOutput;
 
 /// Length limit of a header.
 const MAX_HEADER_BYTES: usize = 16 << 10;
@@ -68,6 +70,20 @@ struct PiEvent<'a> {
 struct StructuredContent {
     output: LenientField<String>,
     exit_code: LenientField<i32>,
+    wall_time_seconds: LenientField<f64>,
+}
+
+impl StructuredContent {
+    /// Output of a shell command that ended by itself: all of it, also where Pi shortens its text.
+    fn reported_output(&self) -> Option<ReportedOutput> {
+        let took = self.wall_time_seconds.and_then(|it| Duration::try_from_secs_f64(it).ok());
+        Some(ReportedOutput {
+            stdout: self.output.clone()?,
+            exit: (*self.exit_code)?,
+            millis: took.and_then(|it| u64::try_from(it.as_millis()).ok()),
+            ..ReportedOutput::default()
+        })
+    }
 }
 
 /// Parses a payload; none for events that do not concern us.
@@ -75,6 +91,7 @@ pub(super) fn parse_event(payload: &PiPayload<'_>) -> Option<HookEvent> {
     let inner: PiEvent<'_> = serde_json::from_str(payload.event?.get()).ok()?;
     let name = inner.kind.clone()?;
     let tool_input = inner.input.map(|input| input.get().into());
+    let output = inner.structured_content.as_ref().and_then(StructuredContent::reported_output);
     let what = event_kind(&name, inner)?;
     let file = payload.file.clone().filter(|file| file.is_absolute());
     Some(HookEvent {
@@ -90,7 +107,7 @@ pub(super) fn parse_event(payload: &PiPayload<'_>) -> Option<HookEvent> {
         heard: true,
         tool_input,
         permission_mode: None,
-        output: None,
+        output,
         what,
     })
 }

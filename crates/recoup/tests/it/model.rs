@@ -6,5 +6,5 @@ mod request;
 mod script;
 
 pub(crate) use api::Api;
-pub(crate) use request::Request;
+pub(crate) use request::{CallResult, Request};
 pub(crate) use script::{Answer, Script};

@@ -218,6 +218,11 @@ impl SinceToken {
         Self { time, before: Some(SourceSnapshot { state, names: Some(names) }) }
     }
 
+    /// The time before the work.
+    pub fn time(&self) -> Timestamp {
+        self.time
+    }
+
     /// True if the token's time is in the future: no such token was issued.
     pub(in crate::cache) fn is_after(&self, now: Timestamp) -> bool {
         self.time > now

@@ -30,7 +30,7 @@ use crate::error::{Error, ErrorKind, Result};
 use file::{NameFingerprint, SourceSnapshot, is_absence};
 
 pub use file::SinceToken;
-pub use project_files::project_files_state;
+pub use project_files::{last_project_file_change, project_files_state};
 
 /// How changes of source files are detected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

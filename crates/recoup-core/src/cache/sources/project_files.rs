@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use parking_lot::{Condvar, Mutex};
@@ -26,6 +26,7 @@ use rustix::io::Errno;
 use super::SourceLimits;
 use super::directory_rules::{ATTRIBUTES_FILE, DirectoryRules, IGNORE_FILE};
 use super::file::{OWNER_EXECUTES, is_racy};
+use crate::base::clock::Timestamp;
 use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::base::project::{
     BlobHasher, ObjectId, TrackedStat, WorktreeIndex, is_worktree_root, worktree_root,
@@ -48,36 +49,14 @@ const SUBMODULE: u32 = 0o160_000;
 /// no directory, an index is not understood, files change meanwhile, or more of them would have to be
 /// read than `limits` allow.
 pub fn project_files_state(dir: &Path, limits: SourceLimits) -> Option<Sha256Digest> {
-    let dir = dir.canonicalize().ok()?;
-    let root = open_at(CWD, dir.as_os_str().as_bytes(), OFlags::DIRECTORY).ok()?;
-    let first = match worktree_root(&dir) {
-        Some(top) => {
-            let mut prefix = dir.strip_prefix(top).ok()?.as_os_str().as_bytes().to_vec();
-            if !prefix.is_empty() {
-                prefix.push(b'/');
-            }
-            let index = WorktreeIndex::read(top)?;
-            DirectoryTask {
-                tracked: index.below(&prefix, 0..index.len()),
-                name_at: prefix.len(),
-                rules: DirectoryRules::above(top, &dir, &index.attributes),
-                index: Arc::new(index),
-                is_worktree_root: prefix.is_empty(),
-                ..DirectoryTask::default()
-            }
-        }
-        None => DirectoryTask::default(),
-    };
-    let walk = ProjectWalk {
-        dir,
-        root,
-        limits,
-        files: AtomicUsize::new(0),
-        bytes: AtomicU64::new(0),
-        queue: Mutex::new(TaskQueue { tasks: vec![first], busy: 0, is_over: false }),
-        wake: Condvar::new(),
-    };
-    walk.run()
+    ProjectWalk::begin(dir, limits)?.run()
+}
+
+/// Time of the last change of a file that counts for [`project_files_state`], also of one that has
+/// the same contents again.
+pub fn last_project_file_change(dir: &Path, limits: SourceLimits) -> Option<Timestamp> {
+    let walk = ProjectWalk::begin(dir, limits)?;
+    walk.run().map(|_| Timestamp::from_millis(walk.last_change.into_inner()))
 }
 
 /// A directory that is to be looked at.
@@ -112,6 +91,8 @@ struct ProjectWalk {
     limits: SourceLimits,
     files: AtomicUsize,
     bytes: AtomicU64,
+    /// In milliseconds.
+    last_change: AtomicI64,
     queue: Mutex<TaskQueue>,
     wake: Condvar,
 }
@@ -127,6 +108,39 @@ struct TaskQueue {
 type DirectoryDigest = (Vec<u8>, Sha256Digest);
 
 impl ProjectWalk {
+    fn begin(dir: &Path, limits: SourceLimits) -> Option<Self> {
+        let dir = dir.canonicalize().ok()?;
+        let root = open_at(CWD, dir.as_os_str().as_bytes(), OFlags::DIRECTORY).ok()?;
+        let first = match worktree_root(&dir) {
+            Some(top) => {
+                let mut prefix = dir.strip_prefix(top).ok()?.as_os_str().as_bytes().to_vec();
+                if !prefix.is_empty() {
+                    prefix.push(b'/');
+                }
+                let index = WorktreeIndex::read(top)?;
+                DirectoryTask {
+                    tracked: index.below(&prefix, 0..index.len()),
+                    name_at: prefix.len(),
+                    rules: DirectoryRules::above(top, &dir, &index.attributes),
+                    index: Arc::new(index),
+                    is_worktree_root: prefix.is_empty(),
+                    ..DirectoryTask::default()
+                }
+            }
+            None => DirectoryTask::default(),
+        };
+        Some(Self {
+            dir,
+            root,
+            limits,
+            files: AtomicUsize::new(0),
+            bytes: AtomicU64::new(0),
+            last_change: AtomicI64::new(0),
+            queue: Mutex::new(TaskQueue { tasks: vec![first], busy: 0, is_over: false }),
+            wake: Condvar::new(),
+        })
+    }
+
     fn run(&self) -> Option<Sha256Digest> {
         let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
         let mut directories = thread::scope(|scope| {
@@ -282,6 +296,9 @@ impl ProjectWalk {
             FileType::Symlink => b'l',
             _ => return Some(()),
         };
+        let [_, [seconds, nanos], _] = version_of(stat);
+        let changed = i64::try_from(seconds * 1_000 + nanos / 1_000_000).unwrap_or(i64::MAX);
+        self.last_change.fetch_max(changed, Ordering::Relaxed);
         let size = u64::try_from(stat.st_size).ok()?;
         let id = match known {
             Some(object) => object,

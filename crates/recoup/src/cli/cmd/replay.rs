@@ -43,7 +43,9 @@ impl ReplayArgs {
 
     fn replay(&self) -> Result<CommandEnd, CommandError> {
         let nothing = |why: &str| {
-            let message = format!("nothing to replay: {why}; run the command itself");
+            let message = format!(
+                "nothing to replay: {why}; put RECOUP=off in front of the command to run it"
+            );
             CommandError::from(Error::new(ErrorKind::Absent, message))
         };
         let app = App::load_lenient_silently(&FlagOverrides::default())?;

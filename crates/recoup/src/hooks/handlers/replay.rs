@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use super::HookContext;
 use crate::clients::{CommandPermissions, clients_of_command};
-use crate::config::{find_client_dirs, mentions_commands};
+use crate::config::{env, find_client_dirs, mentions_commands};
 use crate::exec::agent_command::{AgentCommand, PROGRAM, ReportedOutput};
 use crate::exec::command_log::{CommandLog, CommandLogLine, MIN_MILLIS, output_digest, pattern_of};
 use crate::hooks::reply::{HookReply, ReplacedCall};
@@ -35,15 +35,19 @@ struct ShellInput {
     command: String,
     #[serde(default)]
     run_in_background: bool,
+    /// True if Claude Code runs it outside of its sandbox: mostly again, because it failed inside.
+    #[serde(default, rename = "dangerouslyDisableSandbox")]
+    leaves_sandbox: bool,
 }
 
-/// Line of a call that may be answered; none for calls of other tools, of jobs in the background, and
-/// for lines with secrets.
+/// Line of a call that may be answered; none for calls of other tools, of jobs in the background or
+/// outside of the sandbox, and for lines with secrets.
 fn answerable_line(context: &HookContext<'_>, call: &ToolCall) -> Option<String> {
     let known = call.command()?;
     let input = context.event.tool_input.as_deref()?;
     let input: ShellInput = serde_json::from_str(input).ok()?;
-    let is_whole = !input.run_in_background && *input.command == **known;
+    let is_usual = !input.run_in_background && !input.leaves_sandbox;
+    let is_whole = is_usual && *input.command == **known;
     is_whole.then_some(input.command)
 }
 
@@ -92,7 +96,7 @@ fn find_replay(
         return Ok(None);
     };
     let replay = entry.replay_command()?;
-    let Some(allows) = replay_approval(context, command, &replay) else { return Ok(None) };
+    let Some(allows) = replay_approval(context, command, &replay)? else { return Ok(None) };
     let age = human::long_duration(age);
     let line = command.replay_line(&replay, &age);
     // The client shows the command itself, as the agent gave it.
@@ -114,29 +118,39 @@ fn replay_approval(
     context: &HookContext<'_>,
     command: &AgentCommand<'_>,
     replay: &str,
-) -> Option<bool> {
-    if context.event.client != HookClient::ClaudeCode {
-        return Some(false);
+) -> Result<Option<bool>> {
+    let event = context.event;
+    if event.client != HookClient::ClaudeCode {
+        return Ok(Some(false));
     }
-    let mode = context.event.permission_mode.as_deref().filter(|it| KNOWN_MODES.contains(it))?;
-    let dirs = find_client_dirs(&context.services.places.cwd);
-    let permissions = CommandPermissions::read(&dirs, context.project.root());
+    let mode = event.permission_mode.as_deref().filter(|it| KNOWN_MODES.contains(it));
+    let Some(mode) = mode.filter(|_| !has_restricting_options()) else { return Ok(None) };
+    let (dirs, root) = (find_client_dirs(&context.services.places.cwd), context.project.root());
+    let started = env::claude_code_project();
+    let permissions = CommandPermissions::read(&dirs, started.as_deref().unwrap_or(root), root);
     let (replay, original) = ([replay.to_owned()], command.commands());
     let is_restricted = |commands: &[String]| permissions.restrict(commands);
-    if is_restricted(&original) || is_restricted(&replay) || has_restricting_options() {
-        return None;
+    if is_restricted(&original)
+        || is_restricted(&replay)
+        || permissions.restrict_files() && command.names_files()?
+    {
+        return Ok(None);
     }
     if mode == "bypassPermissions" || permissions.allow(&replay) {
-        return Some(false);
+        return Ok(Some(false));
     }
-    (command.allows_replays() && permissions.allow(&original)).then_some(true)
+    Ok((command.allows_replays() && permissions.allow(&original)).then_some(true))
 }
 
-/// True if the client was started with rules of its own that may refuse the command.
+/// Options with which Claude Code reads other settings, or has other rules.
+const RESTRICTING_OPTIONS: [&str; 3] = ["--disallowed", "--setting-sources", "--settings"];
+
+/// True if the client was started with rules of its own that may refuse the command, or if nobody
+/// knows.
 fn has_restricting_options() -> bool {
     let is_restricting =
-        |it: &String| it.starts_with("--disallowed") || it.starts_with("--settings");
-    process::parent_arguments().iter().any(is_restricting)
+        |it: &String| RESTRICTING_OPTIONS.iter().any(|option| it.starts_with(option));
+    process::ancestor_arguments().is_none_or(|all| all.iter().any(is_restricting))
 }
 
 /// A call has ended: keeps its output, if it ran in one state of its sources, and logs what it took.

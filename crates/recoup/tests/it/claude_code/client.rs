@@ -1,6 +1,7 @@
 //! The real client in a home of its own: its settings, its hooks, its model on
 //! loopback, and nothing of the machine that it runs on.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -35,6 +36,8 @@ pub(crate) struct Client {
     pub(crate) home: Home,
     api: Api,
     program: String,
+    /// Variables beside those that every client has.
+    pub(crate) variables: Vec<(&'static str, OsString)>,
 }
 
 impl Client {
@@ -51,7 +54,8 @@ impl Client {
 
     /// A client of any version that is on the PATH by that name, without settings.
     pub(crate) fn of_program(program: &str, script: Script) -> Self {
-        Self { home: Home::new(), api: Api::start(script), program: program.to_owned() }
+        let (home, api, program) = (Home::new(), Api::start(script), program.to_owned());
+        Self { home, api, program, variables: Vec::new() }
     }
 
     /// `claude -p PROMPT`, to its end.
@@ -116,6 +120,7 @@ impl Client {
     fn prepared(&self, arguments: &[&str]) -> Command {
         let mut command = self.home.prepared(&self.program, arguments);
         command.env("ANTHROPIC_BASE_URL", self.api.url()).envs(ALONE);
+        command.envs(self.variables.iter().cloned());
         command
     }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use pty_process::Size;
 use pty_process::blocking::{self, Pty};
+use regex::Regex;
 
 /// For whatever is waited for.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -65,6 +66,20 @@ impl Terminal {
 
     fn shows(&self, text: &str) -> bool {
         self.text().contains(text)
+    }
+
+    /// Waits until a line is on the screen. (What is between its words may be a jump.)
+    pub(crate) fn wait_for(&mut self, line: &str) {
+        let line: String = line.split_whitespace().collect();
+        self.wait(|this| this.letters().contains(&line), "");
+    }
+
+    /// What is shown, without spaces, line ends and what moves or colours.
+    pub(crate) fn letters(&self) -> String {
+        let codes = Regex::new("\x1b(\\[[0-9;?<>=]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|.)");
+        let text = self.text();
+        let text = codes.unwrap().replace_all(&text, "");
+        text.split_whitespace().collect()
     }
 
     fn text(&self) -> String {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::{Talk, hook, log};
+use super::{Talk, changed, hook, log, pi};
 use crate::support::{Home, Output, finish};
 
 /// The user's configuration, and the permissions of Claude Code.
@@ -291,6 +291,33 @@ fn what_changes_while_it_runs_is_not_kept() {
     setting.ended("x", &input, &output);
     setting.is_run("./check");
     setting.is_replayed("./check");
+    // Nor is what changes, and is as before at the end.
+    setting.sh("echo three > data.txt");
+    assert!(matches!(setting.before("y", json!({"tool_input": input})), Call::Untouched));
+    setting.sh("echo four > data.txt");
+    let output = setting.sh("./check");
+    setting.sh("echo three > data.txt");
+    setting.ended("y", &input, &output);
+    setting.is_run("./check");
+    setting.is_replayed("./check");
+}
+
+#[test]
+fn another_checkout_is_asked_about_itself_unless_the_sources_are_named() {
+    for (rule, is_shared) in [("\"1h\"", false), ("{ sources = [\"data.txt\"] }", true)] {
+        let setting = Setting::new(&format!("[commands]\n\"./check\" = {rule}\n"));
+        setting.is_run("./check");
+        setting.sh(
+            "git -c user.name=a -c user.email=a@b commit -qm x && git worktree add -q ../other",
+        );
+        let payload = json!({"tool_input": {"command": "./check"}, "permission_mode": "default",
+            "cwd": setting.home.path("other")});
+        let payload = Talk::new(&setting.home, "s").payload("PreToolUse-Bash", payload);
+        let mut command = setting.shell("exec recoup hook");
+        command.current_dir(setting.home.path("other"));
+        let reply = hook(command, payload.to_string().as_bytes()).expect(0).text();
+        assert_eq!(reply.contains("recoup replay"), is_shared, "{rule}: {reply}");
+    }
 }
 
 #[test]
@@ -306,7 +333,8 @@ fn a_replay_prints_nothing_that_is_no_longer_true() {
     let output = finish(&mut setting.shell(&replay)).expect(125);
     assert_eq!(output.text(), "");
     assert!(
-        output.stderr.contains("has changed") && output.stderr.contains("run the command itself"),
+        output.stderr.contains("has changed")
+            && output.stderr.contains("put RECOUP=off in front of the command"),
         "{}",
         output.stderr
     );
@@ -360,10 +388,13 @@ fn nobodys_permissions_change() {
         (json!({}), "default", "untouched"),
         (json!({}), "acceptEdits", "untouched"),
         (json!({}), "bypassPermissions", "replaced"),
+        (json!({"allow": both}), "plan", "untouched"),
+        (json!({"allow": both}), "auto", "untouched"),
         (json!({"allow": both, "deny": ["Bash(./check:*)"]}), "default", "untouched"),
         (json!({"allow": both, "ask": ["Bash(./check *)"]}), "default", "untouched"),
         (json!({"deny": ["Bash(./check:*)"]}), "bypassPermissions", "untouched"),
         (json!({"deny": ["Bash(recoup:*)"], "allow": both}), "default", "untouched"),
+        (json!({"deny": ["Read(./x)"], "allow": both}), "default", "replaced"),
     ] {
         assert_eq!(asked(settings.clone(), mode), expected, "{settings} {mode}");
     }
@@ -377,6 +408,99 @@ fn nobodys_permissions_change() {
     ] {
         assert_eq!(asked(settings.clone(), "default"), expected, "{settings}");
     }
+}
+
+#[test]
+fn a_rule_is_found_behind_what_starts_a_command_and_for_the_files_that_it_names() {
+    let config = "[commands]\n\"CI=1 nice ./check *\" = \"1h\"\n\"cat *\" = \"1h\"\n";
+    let setting = Setting::new(config);
+    let replay = "Bash(recoup replay:*)";
+    for (line, rule) in [("CI=1 nice ./check", "Bash(./check:*)"), ("cat data.txt", "Read(./x)")] {
+        setting.permits(&[replay]);
+        setting.is_run(line);
+        setting.is_replayed(line);
+        setting.settings(&json!({"permissions": {"allow": [replay], "deny": [rule]}}));
+        setting.is_run(line);
+    }
+    setting.home.write("../.claude/settings.json", "{");
+    setting.is_run("cat data.txt");
+}
+
+#[test]
+fn a_project_allows_only_what_the_client_takes_from_it() {
+    let setting = Setting::new(&format!("replay.allow = true\n{CHECK}"));
+    let project = setting.home.project();
+    fs::write(project.join(".gitignore"), ".claude\n").unwrap();
+    setting.is_run("./check");
+    setting.permits(&[]);
+    let allow = json!({"permissions": {"allow": ["Bash(./check:*)"]}});
+    setting.home.write(".claude/settings.json", allow.to_string());
+    setting.is_run("./check");
+    let known = json!({"projects": {project.to_str().unwrap(): {"hasTrustDialogAccepted": true}}});
+    setting.home.write("../.claude.json", known.to_string());
+    setting.is_replayed("./check");
+    // A client that was started in a directory of the project reads the settings there.
+    let inner = project.join("inner");
+    setting.home.write("inner/.claude/settings.json", "{}");
+    let before = |setting: &Setting| {
+        let payload = json!({"tool_input": {"command": "./check"}, "permission_mode": "default"});
+        let payload = Talk::new(&setting.home, "s").payload("PreToolUse-Bash", payload);
+        let mut command = setting.shell("exec recoup hook");
+        command.env("CLAUDE_PROJECT_DIR", &inner);
+        hook(command, payload.to_string().as_bytes()).expect(0).text()
+    };
+    assert_eq!(before(&setting), "");
+    setting.permits(&["Bash(recoup replay:*)"]);
+    assert!(before(&setting).contains("recoup replay"));
+    let deny = json!({"permissions": {"deny": ["Bash(./check:*)"]}});
+    setting.home.write("inner/.claude/settings.json", deny.to_string());
+    assert_eq!(before(&setting), "");
+}
+
+#[test]
+fn variables_in_front_are_part_of_the_line() {
+    let config = "[commands]\n\"./check\" = \"1h\"\n\"MODE=a ./check\" = \"1h\"\n\"CI=1 * ./check\" = \"1h\"\n";
+    let setting = Setting::new(config);
+    setting.is_run("./check");
+    setting.is_run("MODE=a ./check");
+    let (replayed, output) = setting.call("MODE=a ./check");
+    assert!(replayed);
+    let last = output.stderr.lines().last().unwrap();
+    assert!(last.ends_with("; RECOUP=off MODE=a ./check runs it again"), "{last}");
+    for _ in 0..2 {
+        setting.is_run("CI=1 RECOUP=off ./check");
+    }
+}
+
+#[test]
+fn what_leaves_the_sandbox_is_not_answered_from_within() {
+    let setting = Setting::new(CHECK);
+    setting.is_run("./check");
+    let input = json!({"command": "./check", "dangerouslyDisableSandbox": true});
+    let changes = json!({"tool_input": input});
+    assert!(matches!(setting.before("x", changes), Call::Untouched));
+    setting.is_replayed("./check");
+}
+
+#[test]
+fn pi_runs_a_replay_in_the_place_of_a_command() {
+    let setting = Setting::new(CHECK);
+    let call = |kind: &str, more: Value| {
+        let event = json!({"type": kind, "toolName": "bash", "toolCallId": "x",
+            "input": {"command": "./check", "timeout": 9}});
+        pi::tell(&setting.home, changed(event, more))
+    };
+    let printed = json!({"content": [{"type": "text", "text": "one"}],
+        "structuredContent": {"output": "one\n", "exit_code": 3, "wall_time_seconds": 1.5},
+        "isError": true});
+    assert_eq!(call("tool_call", json!({})), Value::Null);
+    assert_eq!(call("tool_result", printed), Value::Null);
+    let reply = call("tool_call", json!({}));
+    let line = reply["input"]["command"].as_str().unwrap();
+    assert!(line.contains("recoup replay ") && reply["input"]["timeout"] == 9, "{reply}");
+    assert!(reply["notice"].as_str().unwrap().starts_with("recoup: ./check from the cache"));
+    assert_eq!(finish(&mut setting.shell(line)).expect(3).text(), "one\n");
+    assert_eq!(setting.runs(), 0);
 }
 
 #[test]

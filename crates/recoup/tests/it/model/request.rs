@@ -16,6 +16,13 @@ pub(crate) struct Request {
     pub(crate) body: Value,
 }
 
+/// What the model is told of one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CallResult {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
+}
+
 impl Request {
     /// Reads one request; nothing where the other side hung up instead.
     pub(crate) fn read(from: &mut impl BufRead) -> Option<Self> {
@@ -67,6 +74,20 @@ impl Request {
         blocks.is_some_and(|blocks| blocks.iter().any(|block| block["type"] == "tool_result"))
     }
 
+    /// The results of all calls in the conversation, in their order.
+    pub(crate) fn results(&self) -> Vec<CallResult> {
+        let messages = self.body["messages"].as_array().into_iter().flatten();
+        let blocks = messages.filter_map(|message| message["content"].as_array()).flatten();
+        let of_block = |block: &Value| {
+            let text = match &block["content"] {
+                Value::String(text) => text.clone(),
+                parts => texts_of_parts(parts),
+            };
+            CallResult { text, is_error: block["is_error"] == true }
+        };
+        blocks.filter(|block| block["type"] == "tool_result").map(of_block).collect()
+    }
+
     pub(crate) fn asks_for_a_summary(&self) -> bool {
         self.newest_says(SUMMARY_WANTED)
     }
@@ -77,6 +98,12 @@ fn line(from: &mut impl BufRead) -> Option<String> {
     let mut line = String::new();
     from.read_line(&mut line).ok().filter(|length| *length > 0)?;
     Some(line.trim_end().to_owned())
+}
+
+/// The text of a message's parts.
+fn texts_of_parts(parts: &Value) -> String {
+    let parts = parts.as_array().into_iter().flatten();
+    parts.filter_map(|part| part["text"].as_str()).collect()
 }
 
 /// All strings in `value`, at any depth.

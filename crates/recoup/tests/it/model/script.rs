@@ -20,7 +20,7 @@ pub(crate) struct Answer {
 #[derive(Clone, Debug)]
 enum Said {
     Text(&'static str),
-    Tool { name: &'static str, input: Value },
+    Tools(Vec<(&'static str, Value)>),
 }
 
 impl Answer {
@@ -28,8 +28,13 @@ impl Answer {
         Self { said: Said::Text(text), input_tokens: 100 }
     }
 
-    pub(crate) const fn tool(name: &'static str, input: Value) -> Self {
-        Self { said: Said::Tool { name, input }, input_tokens: 100 }
+    pub(crate) fn tool(name: &'static str, input: Value) -> Self {
+        Self::tools(vec![(name, input)])
+    }
+
+    /// Several calls at once.
+    pub(crate) const fn tools(calls: Vec<(&'static str, Value)>) -> Self {
+        Self { said: Said::Tools(calls), input_tokens: 100 }
     }
 
     pub(crate) fn bash(command: &str) -> Self {
@@ -49,18 +54,22 @@ impl Answer {
             "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": model,
             "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage,
         });
-        let (block, delta, reason) = self.said.block(number);
-        let events = [
-            json!({ "type": "message_start", "message": message }),
-            json!({ "type": "content_block_start", "index": 0, "content_block": block }),
-            json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
-            json!({ "type": "content_block_stop", "index": 0 }),
+        let (blocks, reason) = self.said.blocks(number);
+        let mut events = vec![json!({ "type": "message_start", "message": message })];
+        for (index, (block, delta)) in blocks.into_iter().enumerate() {
+            events.extend([
+                json!({ "type": "content_block_start", "index": index, "content_block": block }),
+                json!({ "type": "content_block_delta", "index": index, "delta": delta }),
+                json!({ "type": "content_block_stop", "index": index }),
+            ]);
+        }
+        events.extend([
             json!({
                 "type": "message_delta", "usage": { "output_tokens": 5 },
                 "delta": { "stop_reason": reason, "stop_sequence": null },
             }),
             json!({ "type": "message_stop" }),
-        ];
+        ]);
         stream(&events)
     }
 }
@@ -90,21 +99,28 @@ fn stream(events: &[Value]) -> String {
 }
 
 impl Said {
-    /// The block as it begins, all that follows in one piece, and why it ends.
-    fn block(&self, number: usize) -> (Value, Value, &'static str) {
+    /// Each block as it begins, with all that follows in one piece, and why the answer ends.
+    fn blocks(&self, number: usize) -> (Vec<(Value, Value)>, &'static str) {
         match self {
-            Self::Text(text) => (
-                json!({ "type": "text", "text": "" }),
-                json!({ "type": "text_delta", "text": text }),
-                "end_turn",
-            ),
-            Self::Tool { name, input } => (
-                json!({
-                    "type": "tool_use", "id": format!("toolu_{number}"), "name": name, "input": {},
-                }),
-                json!({ "type": "input_json_delta", "partial_json": input.to_string() }),
-                "tool_use",
-            ),
+            Self::Text(text) => {
+                let begun = json!({ "type": "text", "text": "" });
+                (vec![(begun, json!({ "type": "text_delta", "text": text }))], "end_turn")
+            }
+            Self::Tools(calls) => {
+                let block = |(index, (name, input)): (usize, &(&str, Value))| {
+                    // No id may begin with another of the answer: the client takes them for one.
+                    let id = match index {
+                        0 => format!("toolu_{number}"),
+                        _ => format!("toolu_x{index}_{number}"),
+                    };
+                    let begun = json!({ "type": "tool_use", "id": id, "name": name, "input": {} });
+                    let rest = json!({
+                        "type": "input_json_delta", "partial_json": input.to_string(),
+                    });
+                    (begun, rest)
+                };
+                (calls.iter().enumerate().map(block).collect(), "tool_use")
+            }
         }
     }
 }

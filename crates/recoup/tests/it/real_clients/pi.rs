@@ -1,6 +1,9 @@
 //! Pi with our extension and our server: it lists the one, and what it asks a model tells
 //! whether the other is there.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::{Value, json};
 
 use crate::model::{Answer, Api, Request, Script};
@@ -93,4 +96,56 @@ fn a_rule_refuses_a_call_there_too() {
     let request = ask(&client, &api, "install the packages");
     assert_eq!(request.count("Use pnpm instead"), 1, "{}", request.body);
     assert_eq!(request.count("by-npm"), 1, "only the call: {}", request.body);
+}
+
+/// A suite that leaves a mark whenever it really runs, named in the user's configuration.
+fn with_suite(client: &Client, end: &str) -> Api {
+    let home = &client.machine.home;
+    client.machine.init(&["--user", "--client", "pi"]);
+    let config = home.path("recoup/config.toml");
+    let before = fs::read_to_string(&config).unwrap_or_default();
+    fs::write(config, format!("{before}\n[commands]\n\"./check\" = {{ failures = true }}\n"))
+        .unwrap();
+    let suite = format!("#!/bin/sh\necho run >> \"$HOME/runs\"\ncat data.txt\n{end}\n");
+    let suite = home.write("check", suite);
+    fs::set_permissions(suite, fs::Permissions::from_mode(0o755)).unwrap();
+    home.write("data.txt", "one\n");
+    finish(&mut home.prepared("git", &["init", "-q"])).expect(0);
+    let check = Answer::tool("bash", json!({ "command": "./check" }));
+    Api::start(Script::default().on("check", check))
+}
+
+/// What the model is told of the suite, and how often it has run.
+fn check(client: &Client, api: &Api) -> (String, usize) {
+    let result = ask(client, api, "check").results().pop().expect("the result of the call");
+    let marks = fs::read_to_string(client.machine.path("runs")).unwrap_or_default();
+    (result.text, marks.lines().count())
+}
+
+#[test]
+#[ignore = "needs the real Pi: cargo xtask test --full"]
+fn a_suite_comes_from_the_cache_until_something_changes() {
+    let client = client();
+    let api = with_suite(&client, "");
+    assert_eq!(check(&client, &api), ("one\n".to_owned(), 1));
+    let (text, runs) = check(&client, &api);
+    assert!(text.starts_with("one\nrecoup: from cache, "), "{text}");
+    assert!(text.trim_end().ends_with("; RECOUP=off ./check runs it again"), "{text}");
+    assert_eq!((runs, api.asked().pop().unwrap().count("recoup replay")), (1, 0));
+    client.machine.home.write("data.txt", "two\n");
+    assert_eq!(check(&client, &api), ("two\n".to_owned(), 2));
+    assert!(check(&client, &api).0.starts_with("two\nrecoup: from cache, "));
+}
+
+#[test]
+#[ignore = "needs the real Pi: cargo xtask test --full"]
+fn a_failure_is_replayed_as_a_failure_there_too() {
+    let client = client();
+    let api = with_suite(&client, "exit 3");
+    let (first, runs) = check(&client, &api);
+    assert_eq!((first.trim_end().ends_with("exited with code 3"), runs), (true, 1), "{first}");
+    let (second, runs) = check(&client, &api);
+    assert!(second.starts_with("one\nrecoup: from cache, "), "{second}");
+    assert!(second.trim_end().ends_with("exited with code 3"), "{second}");
+    assert_eq!(runs, 1);
 }
