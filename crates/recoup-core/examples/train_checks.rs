@@ -45,7 +45,7 @@ const CHANNEL_DROPOUT: f32 = 0.15;
 /// Variants of each rule; a round takes one of them.
 const VARIANTS: usize = 6;
 /// How often a pattern is read in each round.
-const PATTERN_SHARE: usize = 3;
+const PATTERN_SHARE: usize = 5;
 
 /// Networks that have learnt, and the words that they know.
 struct TrainedReader {

@@ -293,7 +293,8 @@ impl AgentCommandEntry<'_> {
             if output.changes_files {
                 return Ok(Err(FillRefusal::Unkept("it changed files".to_owned())));
             }
-            if self.rule.sources.is_empty() && self.has_younger_files(since.time()) {
+            let has_project = self.sources.iter().any(|it| it == PROJECT_FILES);
+            if has_project && self.has_younger_files(since.time()) {
                 return Ok(Err(FillRefusal::SourcesDiffer));
             }
         }

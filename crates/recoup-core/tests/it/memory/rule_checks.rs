@@ -132,7 +132,7 @@ fn what_a_rule_wants_is_never_refused() {
             "no force pushes; --force-with-lease is okay", "git push -f",
             "git push --force-with-lease",
         ),
-        ("no curl against api.github.com", "curl api.github.com/x", "curl localhost"),
+        ("never run curl against api.github.com", "curl api.github.com/x", "curl localhost"),
     ] {
         assert_eq!(in_shell(rule, wanted), None, "{rule}");
         assert!(in_shell(rule, forbidden).is_some(), "{rule}");
