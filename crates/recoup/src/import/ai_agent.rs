@@ -41,7 +41,7 @@ fn to_entry(row: &ForeignRow<'_>, now: Timestamp) -> Result<FoundEntry, String> 
     let kind = match row.text("kind").as_deref() {
         Some("agent") => Kind::Agent,
         Some("tool") => Kind::Tool,
-        kind => return Err(format!("an entry of the kind {kind:?}")),
+        kind => return Err(format!("an entry of the kind {:?}", kind.unwrap_or_default())),
     };
     let key = Key::parse(&row.text("key_hash").unwrap_or_default());
     let key = key.map_err(|error| error.to_string())?;

@@ -19,6 +19,9 @@ pub(super) const COLUMNS: [&str; 3] = ["project", "type", "created_at_epoch"];
 /// Names that the id of a client's session had in the course of time.
 const SESSION_COLUMNS: [&str; 2] = ["content_session_id", "claude_session_id"];
 
+/// Most decisions that are taken of a project.
+const MOST_DECISIONS: usize = 100;
+
 /// Projects of sessions, by the number of the row and by the session's own id.
 #[derive(Default)]
 struct SessionProjects {
@@ -60,10 +63,12 @@ pub(super) fn read_database(database: &ForeignDatabase, sink: &mut ImportSink<'_
             Ok(())
         })?;
     }
+    let mut observations = Vec::new();
     database.each_row("observations", COLUMNS[2], &mut |row| {
-        take_observation(row, sink);
+        observations.push(Observation::read(row));
         Ok(())
     })?;
+    take_observations(observations, sink);
     if database.has_columns("session_summaries", &["request", "created_at_epoch"])? {
         database.each_row("session_summaries", COLUMNS[2], &mut |row| {
             let text = row.text("request").unwrap_or_default();
@@ -91,28 +96,50 @@ fn take_prompt(text: &str, project: Option<&str>, made: Timestamp, sink: &mut Im
     }
 }
 
-fn take_observation(row: &ForeignRow<'_>, sink: &mut ImportSink<'_>) {
-    let column = |name: &str| row.text(name).filter(|text| !text.trim().is_empty());
-    let text = match (column("title").or_else(|| column("text")), column("subtitle")) {
-        (Some(title), Some(subtitle)) => format!("{title}: {subtitle}"),
-        (title, _) => title.unwrap_or_default(),
-    };
-    match column("type").as_deref() {
-        Some("decision") => {}
-        kind => {
-            let why = format!("a model's note about its work ({})", kind.unwrap_or("unknown"));
-            return sink.leave_out(ItemKind::Memory, &text, &why);
+/// Something that a model noted about its work.
+struct Observation {
+    kind: String,
+    text: String,
+    project: Option<String>,
+    made: Timestamp,
+}
+
+impl Observation {
+    fn read(row: &ForeignRow<'_>) -> Self {
+        let column = |name: &str| row.text(name).filter(|text| !text.trim().is_empty());
+        let text = match (column("title").or_else(|| column("text")), column("subtitle")) {
+            (Some(title), Some(subtitle)) => format!("{title}: {subtitle}"),
+            (title, _) => title.unwrap_or_default(),
+        };
+        Self {
+            kind: column("type").unwrap_or_default(),
+            text,
+            project: column("merged_into_project").or_else(|| column("project")),
+            made: moment(row.integer(COLUMNS[2])),
         }
     }
-    let project = column("merged_into_project").or_else(|| column("project"));
-    match sink.scope_of_project(project.as_deref()) {
-        Err(why) => sink.leave_out(ItemKind::Memory, &text, &why),
-        Ok(scope) => {
-            let (kind, source) = (NoteKind::ProjectKnowledge, NoteSource::Import);
-            sink.add_note(
-                Statement::new(kind, text, source, scope),
-                moment(row.integer(COLUMNS[2])),
-            );
+}
+
+/// Takes the decisions, the latest first: more than some nobody would look through.
+fn take_observations(observations: Vec<Observation>, sink: &mut ImportSink<'_>) {
+    let mut taken: HashMap<Option<String>, usize> = HashMap::new();
+    for Observation { kind, text, project, made } in observations.into_iter().rev() {
+        let scope = match &*kind {
+            "decision" => sink.scope_of_project(project.as_deref()),
+            kind => Err(format!("a model's note about its work ({kind})")),
+        };
+        let count = taken.entry(project).or_default();
+        match scope {
+            Err(why) => sink.leave_out(ItemKind::Memory, &text, &why),
+            Ok(_) if *count == MOST_DECISIONS => {
+                let why = format!("older than the latest {MOST_DECISIONS} decisions");
+                sink.leave_out(ItemKind::Memory, &text, &why);
+            }
+            Ok(scope) => {
+                *count += 1;
+                let (kind, source) = (NoteKind::ProjectKnowledge, NoteSource::Import);
+                sink.add_note(Statement::new(kind, text, source, scope), made);
+            }
         }
     }
 }

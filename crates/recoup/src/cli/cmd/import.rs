@@ -127,7 +127,8 @@ impl SourceReport {
     fn summary(&self) -> String {
         let named = ItemOutcome::ALL.into_iter().filter_map(|outcome| {
             let count = self.counts.get(outcome.field()).copied().filter(|count| *count > 0)?;
-            Some(format!("{count} {}", outcome.word()))
+            let plural = if outcome == ItemOutcome::Candidate && count > 1 { "s" } else { "" };
+            Some(format!("{count} {}{plural}", outcome.word()))
         });
         let named: Vec<String> = named.collect();
         if named.is_empty() { "nothing in it".to_owned() } else { named.join(", ") }

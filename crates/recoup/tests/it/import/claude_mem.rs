@@ -74,3 +74,21 @@ fn a_database_of_an_early_version_is_read_too() {
     let kept = note(&home, "We keep one queue for all mails");
     assert!(kept["created_at"].as_str().unwrap().starts_with("2026-04-06"), "seconds: {kept}");
 }
+
+#[test]
+fn of_many_decisions_the_latest_hundred_come_in() {
+    let home = Home::new();
+    let path = home.path("claude-mem.db");
+    drop(database(
+        &path,
+        "CREATE TABLE observations (id INTEGER PRIMARY KEY, project TEXT, type TEXT, title TEXT,
+           created_at_epoch INTEGER);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 103)
+         INSERT INTO observations (project, type, title, created_at_epoch)
+           SELECT 'project', 'decision', 'Queue ' || i || ' lives in Redis', 1775496241000 + i FROM n",
+    ));
+    let done = import(&home, &path, &[]);
+    assert_eq!(counts(&done), [0, 100, 0, 3]);
+    left_out(&done, "Queue 3 lives", "older than the latest 100 decisions");
+    assert_eq!(counts(&import(&home, &path, &[])), [0, 0, 100, 3]);
+}

@@ -1,7 +1,7 @@
 //! `recoup memory review`: candidates, one by one, for the user to decide about.
 
 use clap::Args;
-use recoup_core::memory::{Memory, Note};
+use recoup_core::memory::{Memory, Note, NoteScope};
 use recoup_core::{Error, Result};
 
 use super::NoteReport;
@@ -90,7 +90,8 @@ impl ReviewArgs {
 }
 
 fn show_candidate(note: &Note, number: usize, count: usize) {
-    ui::say(format_args!("{number}/{count}  {} ({}, {})", note.text, note.kind, note.id));
+    let reach = if note.scope == NoteScope::Universal { ", in all projects" } else { "" };
+    ui::say(format_args!("{number}/{count}  {} ({}{reach}, {})", note.text, note.kind, note.id));
     if let Some(quote) = note.quote.as_ref().filter(|quote| **quote != note.text) {
         ui::say(format_args!("      you said: {quote}"));
     }
