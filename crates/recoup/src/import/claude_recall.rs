@@ -44,7 +44,7 @@ struct RecallRow {
 
 pub(super) fn read_database(database: &ForeignDatabase, sink: &mut ImportSink<'_>) -> Result<()> {
     database.each_row("memories", "timestamp", &mut |row| {
-        take(RecallRow::of_database(row), sink);
+        take(&RecallRow::of_database(row), sink);
         Ok(())
     })?;
     for table in database.tables()? {
@@ -73,7 +73,7 @@ pub(super) fn read_export(mut rows: Vec<Value>, sink: &mut ImportSink<'_>) {
     rows.sort_by_key(|row| row["timestamp"].as_i64());
     for row in rows {
         match row {
-            Value::Object(fields) => take(RecallRow::of_export(fields), sink),
+            Value::Object(fields) => take(&RecallRow::of_export(fields), sink),
             other => sink.leave_out(ItemKind::Memory, &other.to_string(), "it is no memory"),
         }
     }
@@ -140,7 +140,7 @@ fn kind_of(kind: &str) -> Result<NoteKind, String> {
     }
 }
 
-fn take(row: RecallRow, sink: &mut ImportSink<'_>) {
+fn take(row: &RecallRow, sink: &mut ImportSink<'_>) {
     let Some(text) = row.text() else {
         let why = if row.value.is_some() { "it has no text" } else { "its value is not JSON" };
         return sink.leave_out(ItemKind::Memory, &row.key, why);

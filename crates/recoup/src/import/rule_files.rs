@@ -66,14 +66,13 @@ pub(super) fn read_rule_file(path: &Path, sink: &mut ImportSink<'_>) -> Result<(
     let (front, body) = split_front_matter(&text);
     let paths = path_glob(&base, front);
     for item in statements(body) {
-        match reason_against(&item) {
-            Some(why) => sink.leave_out(ItemKind::Rule, &item, why),
-            None => {
-                let (kind, source) = (NoteKind::Preference, NoteSource::User);
-                let statement = Statement::new(kind, item, source, scope.clone());
-                sink.add_rule(Statement { paths: paths.clone(), ..statement })?;
-            }
+        if let Some(why) = reason_against(&item) {
+            sink.leave_out(ItemKind::Rule, &item, why);
+            continue;
         }
+        let (kind, source) = (NoteKind::Preference, NoteSource::User);
+        let statement = Statement::new(kind, item, source, scope.clone());
+        sink.add_rule(Statement { paths: paths.clone(), ..statement })?;
     }
     Ok(())
 }

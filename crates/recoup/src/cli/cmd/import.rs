@@ -101,7 +101,7 @@ impl ImportCommandArgs {
             app.refresh_mirrors(&[app.note_scope(false), NoteScope::Universal]);
         }
         sources.iter_mut().for_each(SourceReport::count);
-        report(ImportCommandReport { dry_run, sources }, json)?;
+        report(&ImportCommandReport { dry_run, sources }, json)?;
         Ok(match kind {
             None => CommandAnswer::Yes,
             Some(ErrorKind::Usage | ErrorKind::Absent) => CommandAnswer::Unsound,
@@ -199,9 +199,9 @@ fn choose_rules(app: &App, sources: &mut [SourceReport], all: bool) -> Result<bo
     Ok(recorded)
 }
 
-fn report(all: ImportCommandReport, json: bool) -> Result<(), CommandError> {
+fn report(all: &ImportCommandReport, json: bool) -> Result<(), CommandError> {
     if json {
-        return ui::json(&all);
+        return ui::json(all);
     }
     if all.dry_run {
         let rows: Vec<Vec<String>> = all.sources.iter().flat_map(rows_of).collect();
