@@ -15,6 +15,7 @@ mod gateway;
 pub mod hooks;
 mod http;
 mod human;
+mod import;
 mod install;
 pub mod jobs;
 pub mod llm;

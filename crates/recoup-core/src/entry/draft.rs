@@ -34,6 +34,8 @@ pub struct Draft {
     pub streams_merged: bool,
     /// Start of the work, if that was before now.
     pub began: Option<Timestamp>,
+    /// Time at which another store received it, if it comes from there: its TTL counts from then.
+    pub made: Option<Timestamp>,
     /// Values that must not be kept with it, whatever they look like.
     pub withheld: SecretValues,
 }
@@ -54,6 +56,7 @@ impl Draft {
             failure: false,
             streams_merged: false,
             began: None,
+            made: None,
             withheld: SecretValues::default(),
         }
     }
@@ -86,12 +89,14 @@ impl Draft {
             failure,
             streams_merged,
             began,
+            made,
             withheld: _,
         } = self;
+        let created = made.filter(|made| *made < now).unwrap_or(now);
         let (body, payload) = record::encode_body(body)?;
         let (full, full_payload) = full.map(record::encode_body).transpose()?.unzip();
         let header = Header {
-            created: now,
+            created,
             ttl,
             grace,
             sources,
@@ -105,7 +110,7 @@ impl Draft {
             cost,
             failure,
             streams_merged,
-            began: began.filter(|began| *began < now),
+            began: began.filter(|began| *began < created),
         };
         Ok(EntryRecord { payload, head: EntryHead::new(header, now), full: full_payload })
     }

@@ -24,7 +24,7 @@ pub mod shell;
 pub mod team;
 
 pub use crate::database::WaitLimits;
-pub use db::checkpoint::{CheckpointOutcome, OmittedItem, WorkCheckpoint};
+pub use db::checkpoint::{CHECKPOINT_LIFETIME, CheckpointOutcome, OmittedItem, WorkCheckpoint};
 pub use db::checks::{CheckStrength, CheckedRule};
 pub use db::deliveries::ContextDeliveries;
 pub use db::forget::ForgetReport;
@@ -35,7 +35,9 @@ pub use db::snapshot::{MemorySnapshot, date_of_snapshot, snapshots_of};
 pub use db::store::{Memory, NoteFilter};
 pub use db::suggestions::{RuleSuggestion, SuggestOutcome};
 pub use db::transaction::{EventDetails, EventOrigin, EventTransaction, MemoryEventKind};
-pub use db::transfer::{NoteImportReport, ParsedExport, SkippedLine, export_notes, parse_export};
+pub use db::transfer::{
+    NoteImportReport, ParsedExport, SkippedLine, export_notes, note_from_elsewhere, parse_export,
+};
 pub use model::{
     HookClient, Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, Statement,
 };

@@ -81,6 +81,7 @@ pub(crate) fn rich_draft(body: impl Into<Body>) -> Draft {
         failure: true,
         streams_merged: true,
         began: Some(Timestamp::from_millis(START.as_millis() - 1)),
+        made: None,
         withheld: SecretValues::default(),
     }
 }

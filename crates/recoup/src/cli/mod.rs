@@ -134,7 +134,7 @@ exits with 0.
 
 /// Groups of commands in `recoup --help`.
 const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
-    ("Set up", &["init", "doctor", "uninstall", "tour"]),
+    ("Set up", &["init", "import", "doctor", "uninstall", "tour"]),
     (
         "Never pay twice",
         &[

@@ -21,6 +21,7 @@ fn the_program() {
 
     Set up:
       init         Set up recoup for the agents on this machine
+      import       Import what other programs keep: memories, results and rule files
       doctor       Check the installation, and report problems and their remedies
       uninstall    Remove recoup from the agents on this machine
       tour         Show how recoup works, step by step, in a temporary home

@@ -36,6 +36,7 @@ mod get_set;
 mod help;
 mod hook_clients;
 mod hooks;
+mod import;
 mod input;
 mod install;
 mod invalidate;

@@ -208,8 +208,8 @@ impl NameFingerprint {
 }
 
 impl SinceToken {
-    /// A token without sources.
-    pub(in crate::cache) fn at_time(time: Timestamp) -> Self {
+    /// A token without sources: each source must be older than this time.
+    pub fn at_time(time: Timestamp) -> Self {
         Self { time, before: None }
     }
 

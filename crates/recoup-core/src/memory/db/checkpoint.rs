@@ -127,7 +127,7 @@ impl StoredCheckpoint {
 const MOST_SESSIONS: usize = 3;
 
 /// How long a checkpoint lasts.
-const LASTS: Duration = Duration::from_hours(7 * 24);
+pub const CHECKPOINT_LIFETIME: Duration = Duration::from_hours(7 * 24);
 
 /// An item of a checkpoint that is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,6 +171,30 @@ impl Memory {
             let sql = "INSERT OR REPLACE INTO checkpoints (scope, at, body) VALUES (?1, ?2, ?3)";
             connection.write(sql, params![scope, now, body], SAVING)?;
             Ok(CheckpointOutcome::Without(left_out.clone()))
+        })
+    }
+
+    /// Imports a checkpoint that another program saved at `made`. False if there is one already, or
+    /// nothing is left of it.
+    pub fn import_checkpoint(
+        &self,
+        scope: &NoteScope,
+        checkpoint: &WorkCheckpoint,
+        made: Timestamp,
+    ) -> Result<bool> {
+        let now = self.now();
+        let (checkpoint, _) = checkpoint.clean();
+        if checkpoint.is_empty() || checkpoint.says_all_is_done() {
+            return Ok(false);
+        }
+        let body = StoredCheckpoint { checkpoint, given_to: Vec::new() }.to_json();
+        self.change(SAVING, |connection| {
+            pauses::check_not_paused(connection, scope, now)?;
+            if load_unexpired(connection, scope, now)?.is_some() {
+                return Ok(false);
+            }
+            let sql = "INSERT OR REPLACE INTO checkpoints (scope, at, body) VALUES (?1, ?2, ?3)";
+            connection.write(sql, params![scope, made, body], SAVING).map(|saved| saved > 0)
         })
     }
 
@@ -254,7 +278,7 @@ fn load_unexpired(
     now: Timestamp,
 ) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
     let sql = "SELECT body, at FROM checkpoints WHERE scope = ?1 AND at > ?2";
-    let values = params![scope, now.before(LASTS)];
+    let values = params![scope, now.before(CHECKPOINT_LIFETIME)];
     let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
     let found = connection.find_cached(sql, values, read).doing("cannot read the checkpoint")?;
     let Some((body, at)) = found else { return Ok(None) };

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::db::{CachedSql as _, Memory, ends, index, note_rows, pauses};
+use crate::memory::db::facets::derive_topic;
+use crate::memory::db::{CachedSql as _, Memory, StoredNote, ends, index, note_rows, pauses};
 use crate::memory::model::{
-    Note, NoteScope, NoteStatus, NoteTrust, Statement, estimate, normalize_for_comparison,
+    Note, NoteId, NoteScope, NoteStatus, NoteTrust, Statement, estimate, normalize_for_comparison,
 };
 
 const IMPORTING: &str = "cannot import memories";
@@ -127,6 +128,37 @@ pub fn parse_export(text: &str) -> Result<ParsedExport> {
     Ok(parsed)
 }
 
+/// Makes a note of what another program keeps; an error says why it must not be kept here. The same
+/// statement always gets the same id, so that an import knows it again, even if it was edited since.
+pub fn note_from_elsewhere(statement: Statement, made: Timestamp) -> Result<Note> {
+    let status = statement.first_status();
+    let Statement { kind, text, quote, source, scope, paths, topic, until, .. } = statement;
+    let said = normalize_for_comparison(&text);
+    let place = paths.as_deref().unwrap_or_default();
+    let id = NoteId::of_text(&format!("{scope}\n{place}\n{said}"));
+    let topic = topic.or_else(|| derive_topic(&text));
+    let (created, updated) = (made, made);
+    checked(Note {
+        id,
+        kind,
+        text,
+        quote,
+        source,
+        scope,
+        paths,
+        topic,
+        until,
+        ends: None,
+        status,
+        evidence: 1,
+        tokens: 0,
+        created,
+        updated,
+        superseded_by: None,
+        idle: false,
+    })
+}
+
 /// Returns a note of an export as it may be kept; an error says why it must not be.
 fn checked(note: Note) -> Result<Note> {
     let statement = Statement {
@@ -149,6 +181,15 @@ fn checked(note: Note) -> Result<Note> {
 }
 
 impl Memory {
+    /// Says for each note if an import would skip it, because it is known.
+    pub fn known_notes(&self, notes: &[Note]) -> Result<Vec<bool>> {
+        let known = self.read(|connection| {
+            notes.iter().map(|note| Ok(find_known(connection, note)?.is_some())).collect()
+        })?;
+        // A memory that does not exist yet knows none.
+        Ok(if notes.len() == Vec::len(&known) { known } else { vec![false; notes.len()] })
+    }
+
     /// Imports the notes of an export that are not known here.
     pub fn import(&self, notes: &[Note]) -> Result<NoteImportReport> {
         let now = self.now();
@@ -180,12 +221,7 @@ fn import_unknown(connection: &Connection, notes: &[Note], now: Timestamp) -> Re
     let mut rows = Vec::new();
     for note in notes {
         let paths = note.paths.as_deref().unwrap_or_default();
-        let known = note_rows::find_one(
-            connection,
-            "id = ?1 OR (scope = ?2 AND paths = ?3 AND said = ?4) LIMIT 1",
-            params![note.id, note.scope, paths, normalize_for_comparison(&note.text)],
-        )?;
-        if known.is_some() {
+        if find_known(connection, note)?.is_some() {
             continue;
         }
         insert(connection, note)?;
@@ -201,6 +237,15 @@ fn import_unknown(connection: &Connection, notes: &[Note], now: Timestamp) -> Re
         record_import(connection, ImportBatch { at: now, first: *first, last: *last })?;
     }
     Ok(rows.len())
+}
+
+fn find_known(connection: &Connection, note: &Note) -> Result<Option<StoredNote>> {
+    let paths = note.paths.as_deref().unwrap_or_default();
+    note_rows::find_one(
+        connection,
+        "id = ?1 OR (scope = ?2 AND paths = ?3 AND said = ?4) LIMIT 1",
+        params![note.id, note.scope, paths, normalize_for_comparison(&note.text)],
+    )
 }
 
 fn insert(connection: &Connection, note: &Note) -> Result<()> {

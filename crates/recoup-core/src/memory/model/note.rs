@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::Timestamp;
+use crate::base::digest::Sha256Digest;
 use crate::base::project::ProjectId;
 use crate::error::{Error, Result};
 
@@ -89,6 +90,13 @@ impl NoteId {
     pub fn fresh() -> Self {
         let letter = |_| char::from(Self::ALPHABET[fastrand::usize(..Self::ALPHABET.len())]);
         Self((0..Self::LENGTH).map(letter).collect())
+    }
+
+    /// The id that always stands for the same text, for notes that are made anew at each import.
+    pub(crate) fn of_text(text: &str) -> Self {
+        let digest = Sha256Digest::of(text.as_bytes());
+        let letters = digest.as_bytes().iter().take(Self::LENGTH);
+        Self(letters.map(|byte| char::from(Self::ALPHABET[usize::from(byte % 32)])).collect())
     }
 
     /// Parses an id that somebody typed.

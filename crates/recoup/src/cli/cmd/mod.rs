@@ -14,6 +14,7 @@ mod exec;
 mod explain;
 mod gateway;
 pub(super) mod hook;
+mod import;
 mod init;
 mod judge;
 mod key;
@@ -55,6 +56,16 @@ pub(super) enum RecoupCommand {
     /// for byte; from any other, only recoup's entries are removed. Memories and cached results
     /// stay in ~/.recoup, unless you use --purge.
     Uninstall(uninstall::UninstallArgs),
+    /// Import what other programs keep: memories, results and rule files
+    ///
+    /// Reads the databases of claude-recall, claude-mem and ai-agent, JSON exports of claude-recall,
+    /// directories of file-cache and semantic-cache entries, and files with rules for agents
+    /// (CLAUDE.md, AGENTS.md, .cursorrules, .cursor/rules, .github/copilot-instructions.md and the
+    /// like; a directory stands for those in it). Each is recognized by itself, and never changed.
+    /// Only what you said counts as a rule; what another program or an agent made of it waits in
+    /// `recoup memory review`. Rules of files are yours to choose, one by one. Running it again adds
+    /// only what is new.
+    Import(import::ImportCommandArgs),
     /// Check the installation, and report problems and their remedies
     ///
     /// Checks this program, its databases, the configuration, permissions, the worker, and the
@@ -187,6 +198,7 @@ impl RecoupCommand {
         match self {
             Self::Init(args) => args.run(),
             Self::Uninstall(args) => args.run(),
+            Self::Import(args) => args.run(),
             Self::Doctor(args) => args.run(),
             Self::Exec(args) => Ok(args.run()),
             Self::Run(args) => Ok(args.run()),

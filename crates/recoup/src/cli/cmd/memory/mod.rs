@@ -19,6 +19,7 @@ use serde::Serialize;
 use crate::cli::CommandResult;
 use crate::cli::app::App;
 use crate::config::FlagOverrides;
+pub(in crate::cli) use review::ReviewDecision;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct MemoryArgs {

@@ -1,7 +1,7 @@
 //! `recoup memory review`: candidates, one by one, for the user to decide about.
 
 use clap::Args;
-use recoup_core::memory::{Memory, Note};
+use recoup_core::memory::{Memory, Note, NoteScope};
 use recoup_core::{Error, Result};
 
 use super::NoteReport;
@@ -22,7 +22,7 @@ pub(super) struct ReviewArgs {
 
 /// Decision about a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ReviewDecision {
+pub(in crate::cli) enum ReviewDecision {
     Keep,
     Drop,
     Edit,
@@ -31,6 +31,17 @@ enum ReviewDecision {
 }
 
 impl ReviewDecision {
+    /// Asks until a key decides.
+    pub(in crate::cli) fn ask() -> Self {
+        loop {
+            match ui::ask_key("keep, drop, edit, skip, quit? [k/d/e/s/q]").map(Self::of_key) {
+                None => return Self::Quit,
+                Some(Some(decision)) => return decision,
+                Some(None) => {}
+            }
+        }
+    }
+
     /// Decision of a key; none if the key means nothing here.
     fn of_key(key: char) -> Option<Self> {
         match key.to_ascii_lowercase() {
@@ -67,16 +78,7 @@ impl ReviewArgs {
         let count = candidates.len();
         for (at, note) in candidates.iter().enumerate() {
             show_candidate(note, at + 1, count);
-            let decision = loop {
-                match ui::ask_key("keep, drop, edit, skip, quit? [k/d/e/s/q]") {
-                    None => break ReviewDecision::Quit,
-                    Some(key) => {
-                        if let Some(decision) = ReviewDecision::of_key(key) {
-                            break decision;
-                        }
-                    }
-                }
-            };
+            let decision = ReviewDecision::ask();
             if decision == ReviewDecision::Quit {
                 break;
             }
@@ -88,7 +90,8 @@ impl ReviewArgs {
 }
 
 fn show_candidate(note: &Note, number: usize, count: usize) {
-    ui::say(format_args!("{number}/{count}  {} ({}, {})", note.text, note.kind, note.id));
+    let reach = if note.scope == NoteScope::Universal { ", in all projects" } else { "" };
+    ui::say(format_args!("{number}/{count}  {} ({}{reach}, {})", note.text, note.kind, note.id));
     if let Some(quote) = note.quote.as_ref().filter(|quote| **quote != note.text) {
         ui::say(format_args!("      you said: {quote}"));
     }
