@@ -34,8 +34,7 @@ pub(crate) struct RuleLesson {
 
 /// Names of the files of marked rules. Those of `working` are the rules of `working.jsonl`, in the
 /// same order.
-pub(crate) const FILES: [&str; 11] =
-    ["a", "b", "c", "f", "g", "j", "k", "d", "e", "h", "working"];
+pub(crate) const FILES: [&str; 11] = ["a", "b", "c", "f", "g", "j", "k", "d", "e", "h", "working"];
 
 fn read(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/corpora/checks/training");

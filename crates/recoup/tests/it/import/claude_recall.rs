@@ -51,7 +51,9 @@ fn path(home: &Home) -> PathBuf {
 
 fn filled(home: &Home, rows: &[Row<'_>]) -> Connection {
     let db = database(&path(home), SCHEMA);
-    rows.iter().for_each(|row| insert(&db, row));
+    for row in rows {
+        insert(&db, row);
+    }
     db
 }
 

@@ -330,16 +330,19 @@ impl<'a, 't> RuleReader<'a, 't> {
 /// True if a program is forbidden and one of its commands as well: one of both was meant in another way,
 /// as in "no sudo but for `sudo apt-get`".
 fn is_contradictory(forbidden: &[ForbiddenAct]) -> bool {
-    let run = |act| match act {
-        &ForbiddenAct::Run(ref pattern) => Some(pattern),
-        _ => None,
+    let runs: Vec<&CommandPattern> = forbidden
+        .iter()
+        .filter_map(|act| match act {
+            ForbiddenAct::Run(pattern) => Some(pattern),
+            _ => None,
+        })
+        .collect();
+    let is_bare = |it: &CommandPattern| {
+        let has_more = !(it.words.is_empty() && it.flags.is_empty() && it.without.is_empty());
+        !it.program.is_empty() && !has_more
     };
-    let runs: Vec<&CommandPattern> = forbidden.iter().filter_map(run).collect();
-    let is_bare = |it: &&CommandPattern| {
-        !it.program.is_empty() && it.words.is_empty() && it.flags.is_empty() && it.without.is_empty()
-    };
-    let programs = runs.iter().filter(|it| is_bare(it));
-    programs.into_iter().any(|bare| {
+    let has_command = |bare: &CommandPattern| {
         runs.iter().any(|it| it.program == bare.program && !it.words.is_empty())
-    })
+    };
+    runs.iter().any(|it| is_bare(it) && has_command(it))
 }
