@@ -17,6 +17,7 @@ mod http;
 mod human;
 mod install;
 pub mod jobs;
+mod learn;
 pub mod llm;
 mod mcp;
 mod mcp_client;
@@ -25,3 +26,5 @@ mod process;
 mod proxy;
 mod race;
 mod toolbox;
+#[doc(hidden)]
+pub mod transcripts;

@@ -17,6 +17,7 @@ pub(super) mod hook;
 mod init;
 mod judge;
 mod key;
+mod learn;
 mod man;
 mod mcp;
 mod mcp_wrap;
@@ -98,6 +99,13 @@ pub(super) enum RecoupCommand {
     /// repeated with the same result, and the lines for the configuration that answer them from the
     /// cache.
     Suggest(suggest::SuggestArgs),
+    /// Find rules that you have told agents before, and keep those that are right
+    ///
+    /// Reads the transcripts of Claude Code, Codex and Pi on this machine, and finds what you have
+    /// corrected or stated: what you said most often first, with your own words and their dates. Of
+    /// what you have changed, the latest counts. What memory has, or was told to forget, is left
+    /// out. Nothing is sent anywhere.
+    Learn(learn::LearnArgs),
     /// Show hits and misses as they happen, in all processes
     Watch(watch::WatchArgs),
     /// Show and change what is remembered
@@ -197,6 +205,7 @@ impl RecoupCommand {
             Self::EarlyExit(args) => args.run(),
             Self::Stats(args) => args.run(),
             Self::Suggest(args) => args.run(),
+            Self::Learn(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Memory(args) => args.run(),
             Self::Judge(args) => args.run(),
