@@ -28,3 +28,4 @@ mod race;
 mod toolbox;
 #[doc(hidden)]
 pub mod transcripts;
+mod waste;

@@ -85,3 +85,4 @@ mod transcripts;
 mod trust;
 mod usage;
 mod verify;
+mod waste;

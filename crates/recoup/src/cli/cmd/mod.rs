@@ -31,6 +31,7 @@ mod suggest;
 mod tour;
 mod trust;
 mod uninstall;
+mod waste;
 mod watch;
 
 use std::ffi::{OsStr, OsString};
@@ -106,6 +107,12 @@ pub(super) enum RecoupCommand {
     /// what you have changed, the latest counts. What memory has, or was told to forget, is left
     /// out. Nothing is sent anywhere.
     Learn(learn::LearnArgs),
+    /// Show what was paid for twice: commands, reads, sub-agents, corrections, lost prompt caches
+    ///
+    /// Reads the transcripts of Claude Code, Codex and Pi on this machine, and counts repeated work in
+    /// time, tokens and dollars, by the clients' own figures, each kind with the command that helps.
+    /// In doubt nothing is counted. Nothing is sent anywhere.
+    Waste(waste::WasteArgs),
     /// Show hits and misses as they happen, in all processes
     Watch(watch::WatchArgs),
     /// Show and change what is remembered
@@ -206,6 +213,7 @@ impl RecoupCommand {
             Self::Stats(args) => args.run(),
             Self::Suggest(args) => args.run(),
             Self::Learn(args) => args.run(),
+            Self::Waste(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Memory(args) => args.run(),
             Self::Judge(args) => args.run(),
