@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use recoup_core::base::FaultLog;
 use recoup_core::base::clock::SystemClock;
+use recoup_core::base::fsx;
 use recoup_core::memory::{
     EventDetails, EventOrigin, EventTransaction, Memory, MemoryEventKind, Note, NoteFilter, NoteId,
     NoteScope, Statement, WaitLimits,
@@ -37,11 +38,13 @@ pub(super) fn replay_prompts(
     if prompts.is_empty() {
         return Ok(ReplayedNotes { notes: Vec::new(), stated });
     }
-    // Private, and removed at the end.
-    let dir = tempfile::tempdir().map_err(|error| {
+    // Removed at the end.
+    let temporary = tempfile::tempdir().map_err(|error| {
         Error::new(ErrorKind::Io, "cannot make a temporary directory").with_source(error)
     })?;
-    let path = dir.path().join("memory.db");
+    let dir = temporary.path().join("replay");
+    fsx::ensure_private_dir(&dir)?;
+    let path = dir.join("memory.db");
     let memory = Memory::at(path, WaitLimits::default(), Arc::new(SystemClock), faults);
     for (at, prompt) in prompts.iter().enumerate() {
         let origin = EventOrigin {

@@ -78,6 +78,8 @@ fn group_by_session(sources: &[TranscriptSource]) -> Vec<Vec<&TranscriptSource>>
         groups.entry(session).or_default().push(source);
     }
     let mut groups: Vec<_> = groups.into_values().collect();
-    groups.iter_mut().for_each(|group| group.sort_by_key(|it| it.is_sub_agent()));
+    for group in &mut groups {
+        group.sort_by_key(|it| it.is_sub_agent());
+    }
     groups
 }

@@ -93,7 +93,7 @@ pub(super) fn find_repeats(timeline: &SessionTimeline, sums: &mut WasteSums<'_>)
     }
 }
 
-impl<'a> RepeatFinder<'a> {
+impl RepeatFinder<'_> {
     fn end_run(
         &mut self,
         id: &str,

@@ -191,14 +191,18 @@ impl WasteArgs {
             "Dollars are list prices of {}, cached input included",
             prices::DATE
         ));
-        LIMITS.iter().for_each(|limit| ui::say_dimmed(format_args!("Not known: {limit}")));
+        for limit in LIMITS {
+            ui::say_dimmed(format_args!("Not known: {limit}"));
+        }
         Ok(())
     }
 }
 
 fn total(subjects: &[(&str, WastedWork)]) -> WastedWork {
     let mut total = WastedWork::default();
-    subjects.iter().for_each(|(_, work)| total.add(work));
+    for (_, work) in subjects {
+        total.add(work);
+    }
     total
 }
 

@@ -22,6 +22,7 @@ use crate::transcripts::find::{TranscriptSource, find_transcripts};
 use show::LearnReport;
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = AFTER_HELP)]
 pub(in crate::cli) struct LearnArgs {
     /// Only what was said since: a duration such as 90d, or a date such as 2026-11-01 [default: all]
@@ -212,7 +213,9 @@ fn ask_about_each(
     let mut kept = KeptRules::default();
     for (at, rule) in rules.iter().enumerate() {
         ui::say(format_args!("{}/{}  {}", at + 1, rules.len(), rule.statement.text));
-        show::details(rule, findings).iter().for_each(|line| ui::say(format_args!("      {line}")));
+        for line in show::details(rule, findings) {
+            ui::say(format_args!("      {line}"));
+        }
         let decision = loop {
             match ui::ask_key("keep, keep in all projects, drop, skip, quit? [k/a/d/s/q]") {
                 None => break LearnDecision::Quit,
