@@ -18,6 +18,7 @@ mod human;
 mod import;
 mod install;
 pub mod jobs;
+mod learn;
 pub mod llm;
 mod mcp;
 mod mcp_client;
@@ -26,3 +27,6 @@ mod process;
 mod proxy;
 mod race;
 mod toolbox;
+#[doc(hidden)]
+pub mod transcripts;
+mod waste;

@@ -403,6 +403,12 @@ impl ProgressDisplay {
         bar.set_position(done as u64);
     }
 
+    /// Shows bytes, in mebibytes.
+    pub(super) fn show_mebibytes(&mut self, done: u64, all: u64) {
+        let mebibytes = |bytes: u64| usize::try_from(bytes >> 20).unwrap_or(usize::MAX);
+        self.show(mebibytes(done), mebibytes(all));
+    }
+
     pub(super) fn finish(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();

@@ -26,6 +26,8 @@ pub(crate) struct ClientSpec {
     pub(crate) other_dirs: &'static [UserDir],
     /// Files that it reads; of one level, the one with the highest precedence first.
     pub(crate) files: &'static [FileSpec],
+    /// Folders of the transcripts that we can read, below the directory of its settings.
+    pub(crate) transcripts: &'static [&'static str],
     /// None if it only has MCP servers.
     pub(crate) hooks: Option<HookSpec>,
     /// Advice for the user after an installation.

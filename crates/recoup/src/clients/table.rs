@@ -56,6 +56,7 @@ const NONE: ClientSpec = ClientSpec {
     dir: UserDir::Home(""),
     other_dirs: &[],
     files: &[],
+    transcripts: &[],
     hooks: None,
     advice: None,
     tested: TestedWith::Documentation,
@@ -89,6 +90,7 @@ const CLAUDE_CODE: ClientSpec = ClientSpec {
         FileSpec::project(".claude/settings.json", HOOKS).only_read(),
         FileSpec::project(".mcp.json", TYPED_SERVERS).only_read(),
     ],
+    transcripts: &["projects"],
     hooks: Some(HookSpec {
         // The first versions that support each, as published on npm. A version that does not know
         // an event skips the whole settings file.
@@ -156,6 +158,7 @@ const CODEX: ClientSpec = ClientSpec {
         FileSpec::project(".codex/hooks.json", HOOKS),
         FileSpec::project(".codex/config.toml", TomlServers),
     ],
+    transcripts: &["sessions", "archived_sessions"],
     hooks: Some(HookSpec {
         events: &[
             any_version("SessionStart"),
@@ -220,6 +223,7 @@ const PI: ClientSpec = ClientSpec {
         FileSpec::project(".pi/extensions/recoup.ts", Extension),
         FileSpec::project(".pi/mcp.json", Servers(&["mcpServers"], Plain, Strict)),
     ],
+    transcripts: &["sessions"],
     hooks: Some(HookSpec {
         events: &[],
         command: HookCommandForm::Shell,

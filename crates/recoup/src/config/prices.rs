@@ -57,6 +57,14 @@ impl TokenPrice {
     }
 }
 
+/// Input of Anthropic's API in tokens at the list price: what is read from its cache costs a tenth of
+/// that, what is written there a quarter more, or twice as much if it is kept for an hour.
+pub(crate) fn anthropic_input(fresh: u64, read: u64, written: u64, written_for_hour: u64) -> u64 {
+    let for_hour = written_for_hour.min(written);
+    let short = (written - for_hour).saturating_mul(5) / 4;
+    fresh.saturating_add(short).saturating_add(for_hour.saturating_mul(2)).saturating_add(read / 10)
+}
+
 fn longest_match<'a>(
     prices: impl Iterator<Item = (&'a str, TokenPrice)>,
     model: &str,

@@ -4,6 +4,7 @@ use hyper::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::config::prices::anthropic_input;
 use crate::config::{GatewayCacheRule, TokenPrice};
 use crate::llm::ModelProvider;
 
@@ -49,9 +50,7 @@ impl AnswerTokens {
         let input = match endpoint {
             ApiEndpoint::Messages => {
                 let plain = input.saturating_sub(cache_read).saturating_sub(cache_written);
-                let for_hour = written_for_hour.min(cache_written);
-                let short = (cache_written - for_hour).saturating_mul(5) / 4;
-                plain + short + for_hour.saturating_mul(2) + cache_read / 10
+                anthropic_input(plain, cache_read, cache_written, written_for_hour)
             }
             _ => input,
         };

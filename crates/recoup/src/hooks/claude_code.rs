@@ -1,8 +1,6 @@
 //! Claude Code's hooks: parses their payloads. Any field but the event's name may be missing, or
 //! have another type in the next version: then only what depends on it is skipped.
 
-pub(super) mod transcript;
-
 use std::path::PathBuf;
 
 use recoup_core::memory::HookClient;
@@ -14,10 +12,12 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
-use super::wire::{self, LenientField, tag_content, typed_text};
 use crate::config::env;
 use crate::exec::agent_command::ReportedOutput;
-use transcript::{DENIED, NOTIFICATION, REFUSED, exit_code, parse_notification, tool_action};
+use crate::transcripts::claude_code::{
+    DENIED, NOTIFICATION, REFUSED, exit_code, parse_notification, tool_action,
+};
+use crate::transcripts::wire::{self, LenientField, tag_content, typed_text};
 
 /// Payload on a hook's stdin.
 #[derive(Debug, Default, Deserialize)]

@@ -14,8 +14,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
-use super::wire::{self, LenientField, typed_message_text};
 use crate::clients::hooks_of;
+use crate::transcripts::wire::{self, LenientField, typed_message_text};
 
 /// Differences of one client.
 struct HookDialect {

@@ -17,8 +17,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
-use super::wire::{self, LenientField, typed_text};
 use crate::clients::{AnswerLayout, AnswerSpec, DecisionSupport};
+use crate::transcripts::wire::{self, LenientField, typed_text};
 
 /// Answers that Cursor reads.
 pub(super) static ANSWER: AnswerSpec = AnswerSpec {

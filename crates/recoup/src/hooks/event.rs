@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use memchr::memmem;
 use recoup_core::base::fsx::{self, FileLookup};
 use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{CallOutcome, TaskNotification, ToolCall};
@@ -11,6 +10,7 @@ use super::{claude_dialect, cursor};
 use crate::clients::{AnswerSpec, hooks_of};
 use crate::config::env;
 use crate::exec::agent_command::ReportedOutput;
+use crate::transcripts::{claude_code, codex};
 
 /// One event that a client reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -209,9 +209,7 @@ impl ClientEntrypoint {
     }
 
     pub(crate) fn is_headless(&self) -> bool {
-        self.0.as_deref().is_some_and(|entry| {
-            entry.starts_with("sdk") || matches!(entry, "mcp" | "claude-code-github-action")
-        })
+        self.0.as_deref().is_some_and(claude_code::is_headless_entrypoint)
     }
 }
 
@@ -223,8 +221,7 @@ pub(super) fn is_headless_event(event: &HookEvent) -> bool {
     match (event.person, event.client) {
         (Some(person), _) => !person,
         (None, HookClient::ClaudeCode) => ClientEntrypoint::from_env().is_headless(),
-        // Its first line tells if a script or an agent started the session:
-        // `{"type":"session_meta","payload":{…,"originator":"codex_exec",…}}`
+        // Its first line tells if a script or an agent started the session.
         (None, HookClient::Codex) => {
             let Some(Ok(FileLookup::Regular(file))) =
                 event.transcript.as_deref().map(fsx::open_regular)
@@ -235,13 +232,7 @@ pub(super) fn is_headless_event(event: &HookEvent) -> bool {
             let read = file.read_at(&mut head, 0).unwrap_or(0);
             let head = &head[..read];
             let first = memchr::memchr(b'\n', head).map_or(head, |end| &head[..end]);
-            let marks = [
-                &b"\"originator\":\"codex_exec\""[..],
-                b"\"source\":\"exec\"",
-                // A sub-agent's prompts come from an agent.
-                b"\"source\":{\"subagent\"",
-            ];
-            marks.iter().any(|mark| memmem::find(first, mark).is_some())
+            codex::is_headless_header(first)
         }
         // Their events do not tell.
         (None, _) => false,

@@ -1,5 +1,5 @@
-//! Hooks of the supported AI clients: payloads and transcripts are parsed into common events,
-//! handled, and answered in the client's own format.
+//! Hooks of the supported AI clients: payloads are parsed into common events, handled, and answered
+//! in the client's own format.
 //!
 //! ```text
 //! stdin ──► wire (per client) ──► HookEvent ──► handlers ──► HookReply ──► reply (per client) ──► stdout
@@ -15,12 +15,9 @@ mod notice;
 pub mod outcome;
 mod pi;
 mod reply;
-pub mod reverse_lines;
 mod running;
 pub(crate) mod stdin;
-pub mod transcript;
 pub mod user_statement;
-mod wire;
 pub mod worker;
 
 use std::cell::OnceCell;
@@ -32,7 +29,6 @@ use recoup_core::memory::HookClient;
 use recoup_core::secrets::SecretValues;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use wire::LenientField;
 
 pub(crate) use event::ClientEntrypoint;
 use event::HookEvent;
@@ -40,6 +36,7 @@ use event::HookEvent;
 use crate::app::App;
 use crate::config::{BaseDirs, FlagOverrides, ResolvedSettings, env};
 use crate::jobs::HookLog;
+use crate::transcripts::wire::LenientField;
 
 /// Services of a hook: paths and log. Settings are read only where they matter, because the client
 /// waits.

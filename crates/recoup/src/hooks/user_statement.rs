@@ -7,7 +7,7 @@ use recoup_core::memory::{
     EventDetails, EventTransaction, MemoryEventKind, RecordOutcome, Statement,
 };
 
-use super::wire;
+use crate::transcripts::wire;
 
 /// Reason for a stronger check.
 const REPEATED: &str = "you had to repeat a rule";

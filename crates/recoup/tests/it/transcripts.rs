@@ -7,7 +7,7 @@ mod laws;
 mod lines;
 mod pi;
 
-use recoup::hooks::transcript::parse_entries;
+use recoup::transcripts::parse_entries;
 use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{
     CallStatus, EntryKind, ToolAction, TranscriptEntry,

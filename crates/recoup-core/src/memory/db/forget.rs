@@ -8,10 +8,11 @@ use rusqlite::Connection;
 use crate::base::fsx;
 use crate::database::{DatabaseFileRole, connection, lock_database, schema_version};
 use crate::error::Result;
+use crate::memory::db::earlier::forgotten_key;
 use crate::memory::db::schema::{ENDS, LISTS, WITH_ENDS};
 use crate::memory::db::{
     CachedSql as _, Memory, SqlContext as _, StoredNote, checkpoint, deliveries, index, note_rows,
-    recording, snapshot,
+    pauses, recording, snapshot,
 };
 use crate::memory::model::{Note, NoteId};
 
@@ -38,6 +39,12 @@ impl Memory {
             for id in ids {
                 let kept = recording::require_note(connection, id)?;
                 forget_stored_note(connection, &kept)?;
+                let at = self.now().as_millis().to_string();
+                let words = std::iter::once(&kept.note.text).chain(&kept.note.quote);
+                for words in words.filter(|words| !words.trim().is_empty()) {
+                    // Transcripts still have the words: only a digest, so that they stay forgotten.
+                    pauses::set(connection, &forgotten_key(&kept.note.scope, words), &at)?;
+                }
                 notes.push(kept.note);
             }
             Ok(notes)

@@ -6,6 +6,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod checks;
 pub mod dedup;
 pub(crate) mod deliveries;
+pub mod earlier;
 pub(crate) mod ends;
 pub mod facets;
 pub(crate) mod forget;

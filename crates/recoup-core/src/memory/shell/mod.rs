@@ -90,6 +90,27 @@ impl fmt::Display for CommandKind {
     }
 }
 
+/// True if a line only reads, as far as its words tell: it shows or inspects, and redirects nothing into
+/// a file.
+pub fn only_reads(line: &str) -> bool {
+    const HARMLESS: [&str; 5] =
+        ["2>&1", "2>/dev/null", "2> /dev/null", ">/dev/null", "> /dev/null"];
+    let bare = HARMLESS.iter().fold(line.to_owned(), |line, it| line.replace(it, ""));
+    let writes = |words: &[String]| {
+        let is_editor = matches!(program_of(words), "sed" | "perl" | "yq");
+        matches!(program_of(words), "mkdir" | "touch" | "tee" | "wget" | "eval" | "source" | ".")
+            || words.iter().any(|word| {
+                matches!(word.as_str(), "-o" | "-O" | "-delete" | "-exec" | "--in-place")
+                    || (is_editor && word.starts_with("-i"))
+            })
+    };
+    let reads = |words: &Vec<String>| {
+        !writes(words) && CommandKind::of(&words.join(" ")).is_some_and(|kind| kind.only_inspects())
+    };
+    let commands = command_words(&bare);
+    !bare.contains(['>', '`']) && !commands.is_empty() && commands.iter().all(reads)
+}
+
 /// Maximum nesting of `bash -c 'bash -c …'`.
 const DEEPEST: u8 = 3;
 

@@ -18,6 +18,7 @@ mod import;
 mod init;
 mod judge;
 mod key;
+mod learn;
 mod man;
 mod mcp;
 mod mcp_wrap;
@@ -31,6 +32,7 @@ mod suggest;
 mod tour;
 mod trust;
 mod uninstall;
+mod waste;
 mod watch;
 
 use std::ffi::{OsStr, OsString};
@@ -109,6 +111,19 @@ pub(super) enum RecoupCommand {
     /// repeated with the same result, and the lines for the configuration that answer them from the
     /// cache.
     Suggest(suggest::SuggestArgs),
+    /// Find rules that you have told agents before, and keep those that are right
+    ///
+    /// Reads the transcripts of Claude Code, Codex and Pi on this machine, and finds what you have
+    /// corrected or stated: what you said most often first, with your own words and their dates. Of
+    /// what you have changed, the latest counts. What memory has, or was told to forget, is left
+    /// out. Nothing is sent anywhere.
+    Learn(learn::LearnArgs),
+    /// Show what was paid for twice: commands, reads, sub-agents, corrections, lost prompt caches
+    ///
+    /// Reads the transcripts of Claude Code, Codex and Pi on this machine, and counts repeated work in
+    /// time, tokens and dollars, by the clients' own figures, each kind with the command that helps.
+    /// In doubt nothing is counted. Nothing is sent anywhere.
+    Waste(waste::WasteArgs),
     /// Show hits and misses as they happen, in all processes
     Watch(watch::WatchArgs),
     /// Show and change what is remembered
@@ -209,6 +224,8 @@ impl RecoupCommand {
             Self::EarlyExit(args) => args.run(),
             Self::Stats(args) => args.run(),
             Self::Suggest(args) => args.run(),
+            Self::Learn(args) => args.run(),
+            Self::Waste(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Memory(args) => args.run(),
             Self::Judge(args) => args.run(),

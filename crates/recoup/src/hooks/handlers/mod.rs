@@ -24,13 +24,14 @@ use recoup_core::memory::{
 };
 use recoup_core::{Error, Result};
 
+use super::HookServices;
 use super::event::{HookEvent, HookEventKind, is_headless_event};
 use super::outcome::ProjectPaths;
 use super::reply::{HookReply, shows_notice};
 use super::worker;
-use super::{HookServices, claude_code, pi};
 use crate::config::EnforcementSettings;
 use crate::jobs::{JobOrigin, JobQueue, SweepReason, WorkerJob, WorkerJobKind};
+use crate::transcripts::{claude_code, pi};
 
 /// Time to wait for a write of the user's statements.
 const STATEMENT_WRITE_WAIT: Duration = Duration::from_millis(2_500);
@@ -260,9 +261,7 @@ impl<'a> HookContext<'a> {
     fn deliveries_to_fork(&self) -> ContextDeliveries {
         let parent = match &self.event.parent {
             Some(parent) => pi::session_id(parent),
-            None => {
-                self.event.transcript.as_deref().and_then(claude_code::transcript::parent_session)
-            }
+            None => self.event.transcript.as_deref().and_then(claude_code::parent_session),
         };
         match parent {
             Some(parent) if parent != self.occasion.session => self.deliveries_to(&parent),

@@ -19,8 +19,8 @@ use crate::hooks::event::UserPrompt;
 use crate::hooks::notice;
 use crate::hooks::reply::HookReply;
 use crate::hooks::user_statement;
-use crate::hooks::wire;
 use crate::jobs::{JudgeQuestion, WorkerJobKind};
+use crate::transcripts::wire;
 
 /// A prompt as classified, before memory is read.
 struct ParsedPrompt {

@@ -11,9 +11,10 @@ use recoup_core::memory::{ContextDeliveries, EventDetails, EventTransaction, Mem
 use super::{HookContext, WriteOutcome, prompt, replay};
 use crate::config::trust;
 use crate::hooks::event::{AnswerEnd, SessionStartKind};
+use crate::hooks::notice;
 use crate::hooks::reply::{HookReply, utf16_len};
-use crate::hooks::{notice, pi};
 use crate::jobs::SweepReason;
+use crate::transcripts::pi;
 
 /// Length limits: of one item in characters, of the whole text in bytes.
 const MAX_ITEM_CHARS: usize = 160;

@@ -23,8 +23,8 @@ use super::MemoryWorker;
 use super::statements;
 use crate::hooks::notice;
 use crate::hooks::outcome::{self, ProjectPaths};
-use crate::hooks::transcript::{TranscriptExcerpt, TranscriptFile, TranscriptMark};
 use crate::jobs::SweepReason;
+use crate::transcripts::excerpt::{TranscriptExcerpt, TranscriptFile, TranscriptMark};
 
 /// Entries read at most at once.
 const MAX_ENTRIES: usize = 400;

@@ -170,3 +170,19 @@ fn each_client_without_hooks_is_asked_about_once_whether_its_agents_may_record_r
     let (_, text) = seen(&machine, &["init"], &[]);
     assert!(!text.contains("[y/N]"), "asked once: {text}");
 }
+
+#[test]
+fn rules_in_transcripts_are_offered_at_the_end() {
+    let machine = Machine::with_settings("{}");
+    let line = include_str!("../../fixtures/pi/session.jsonl");
+    machine.write(".pi/agent/sessions/--work--/one.jsonl", line);
+    let (code, text) = seen(&machine, &["init"], &["Write these"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("Look in 1 transcripts ("), "{text}");
+    // Asked only where something was set up, and never with --yes.
+    let (_, text) = seen(&machine, &["init"], &[]);
+    assert!(!text.contains("Look in"), "{text}");
+    machine.write(SETTINGS, "{}");
+    let (_, text) = seen(&machine, &["init", "--yes"], &[]);
+    assert!(!text.contains("Look in"), "{text}");
+}

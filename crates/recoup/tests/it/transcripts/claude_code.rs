@@ -1,6 +1,6 @@
 //! Claude Code's transcript, from lines that the real program wrote.
 
-use recoup::hooks::transcript::parse_entries;
+use recoup::transcripts::parse_entries;
 use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::EntryKind;

@@ -6,8 +6,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use recoup::hooks::reverse_lines::{MAX_BUFFER_BYTES, ReverseLines};
-use recoup::hooks::transcript::{TranscriptExcerpt, TranscriptFile, TranscriptMark};
+use recoup::transcripts::excerpt::{TranscriptExcerpt, TranscriptFile, TranscriptMark};
+use recoup::transcripts::reverse_lines::{MAX_BUFFER_BYTES, ReverseLines};
 use recoup_core::base::fsx::{self, FileLookup};
 use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::{EntryKind, TranscriptEntry};

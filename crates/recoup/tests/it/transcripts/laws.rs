@@ -3,7 +3,8 @@
 use std::fs;
 
 use proptest::prelude::*;
-use recoup::hooks::transcript::{TranscriptFile, parse_entries};
+use recoup::transcripts::excerpt::TranscriptFile;
+use recoup::transcripts::parse_entries;
 use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::TranscriptEntry;
 

@@ -1,7 +1,7 @@
 //! Lines read backwards, in a bounded buffer.
 
 use proptest::prelude::*;
-use recoup::hooks::reverse_lines::{BLOCK, MAX_BUFFER_BYTES, MAX_LINE_BYTES, ReverseLines};
+use recoup::transcripts::reverse_lines::{BLOCK, MAX_BUFFER_BYTES, MAX_LINE_BYTES, ReverseLines};
 
 /// The complete lines of `text` from `floor`, in their order, with where they begin.
 fn backwards(text: &[u8], floor: u64) -> (Vec<(u64, Vec<u8>)>, u64) {

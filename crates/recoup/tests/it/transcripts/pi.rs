@@ -1,6 +1,6 @@
 //! A Pi session, in the form that its documentation and its events have.
 
-use recoup::hooks::transcript::parse_entries;
+use recoup::transcripts::parse_entries;
 use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::HookClient;
 use serde_json::{Value, json};

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::params;
 
 use crate::error::Result;
-use crate::memory::db::facets::{derive_topic, is_opposed, overturns};
+use crate::memory::db::facets::{Facet, derive_topic, is_opposed, overturns, restates};
 use crate::memory::db::recording::{KEEPING, require_note};
 use crate::memory::db::{CachedSql as _, Memory, note_rows, recording};
 use crate::memory::model::{Note, NoteId, NoteScope, NoteStatus, normalize_for_comparison};
@@ -24,6 +24,21 @@ pub struct DuplicateGroup {
     pub stays: Note,
     /// Notes that it replaces.
     pub others: Vec<Note>,
+}
+
+/// True if two statements say the same: in other words, or on one topic with the same values.
+pub fn says_the_same(one: &str, other: &str) -> bool {
+    let is_equal = || normalize_for_comparison(one) == normalize_for_comparison(other);
+    let means_the_same = || {
+        let meaning = meaning::normal_form(one);
+        meaning.is_some() && meaning == meaning::normal_form(other) && !is_opposed(one, other)
+    };
+    let is_restated = || {
+        let topic = derive_topic(one);
+        let has_same_names = || Facet::of(one).has_same_names(&Facet::of(other));
+        topic.is_some() && topic == derive_topic(other) && restates(one, other) && has_same_names()
+    };
+    is_equal() || means_the_same() || is_restated()
 }
 
 /// Finds duplicates among the active ones of `notes`.

@@ -163,6 +163,15 @@ impl Facet {
         known(self) == known(other)
     }
 
+    /// True if both have the same words in the place of a value.
+    pub(crate) fn has_same_names(&self, other: &Self) -> bool {
+        let named = |facet: &Self| -> BTreeSet<String> {
+            let values = facet.values().filter(|value| value.kind == ValueKind::Named);
+            values.map(|value| value.text.clone()).collect()
+        };
+        named(self) == named(other)
+    }
+
     fn has_word(&self, word: &str) -> bool {
         self.words().any(|it| is_same_word(it, word))
     }

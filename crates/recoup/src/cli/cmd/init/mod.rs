@@ -14,6 +14,7 @@ use recoup_core::base::project::Project;
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::change_mode::{ChangeModeArgs, MissingFlag};
+use super::learn;
 use crate::cli::failure;
 use crate::cli::{CommandAnswer, CommandResult, mirror, ui};
 use crate::config::{self, find_client_dirs};
@@ -155,6 +156,9 @@ impl InitArgs {
         }
         if self.mode.json {
             ui::json(&report)?;
+        }
+        if report.written && !self.project && self.may_ask() {
+            learn::offer()?;
         }
         let done = !draft.has_changes() || self.mode.dry_run || report.written;
         Ok(if done && draft.failed.is_empty() { CommandAnswer::Yes } else { CommandAnswer::No })

@@ -96,6 +96,11 @@ impl PeriodStart {
         ttl.as_millis().map_or(Self::Ever, Self::Ago)
     }
 
+    /// Beginning of the first day.
+    pub(in crate::cli) fn start(self, now: Timestamp) -> Timestamp {
+        Timestamp::from_millis(self.first_day(now).saturating_mul(DAY.cast_signed()))
+    }
+
     /// First day to count, as a whole: `7d` are seven days, today included.
     pub(in crate::cli) fn first_day(self, now: Timestamp) -> i64 {
         match self {

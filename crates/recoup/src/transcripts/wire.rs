@@ -39,28 +39,28 @@ const EDITOR_HEADERS: [&str; 2] =
 /// A block of a message. `kind` decides which fields are present.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct MessageBlock<'a> {
+pub(crate) struct MessageBlock<'a> {
     #[serde(rename = "type", borrow)]
-    pub(super) kind: Cow<'a, str>,
+    pub(crate) kind: Cow<'a, str>,
     #[serde(borrow)]
-    pub(super) text: Option<Cow<'a, str>>,
+    pub(crate) text: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    pub(super) id: Option<Cow<'a, str>>,
+    pub(crate) id: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    pub(super) name: Option<Cow<'a, str>>,
+    pub(crate) name: Option<Cow<'a, str>>,
     /// Arguments of a call: `input` in one client, `arguments` in another.
     #[serde(borrow, alias = "arguments")]
-    pub(super) input: Option<&'a RawValue>,
+    pub(crate) input: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) tool_use_id: Option<Cow<'a, str>>,
+    pub(crate) tool_use_id: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    pub(super) content: Option<&'a RawValue>,
-    pub(super) is_error: Option<bool>,
+    pub(crate) content: Option<&'a RawValue>,
+    pub(crate) is_error: Option<bool>,
 }
 
 /// Runs `read` on a line of JSON, with lone surrogates replaced: a client may cut a text in the
 /// middle of a surrogate pair, which `serde_json` would reject.
-pub(super) fn parse_line<T: Default>(
+pub(crate) fn parse_line<T: Default>(
     line: &[u8],
     read: impl Fn(&str) -> serde_json::Result<T>,
 ) -> T {
@@ -70,7 +70,7 @@ pub(super) fn parse_line<T: Default>(
 
 /// Blocks of a content; a plain string becomes one text block. A malformed block does not hide the
 /// others.
-pub(super) fn blocks(content: &RawValue) -> Vec<MessageBlock<'_>> {
+pub(crate) fn blocks(content: &RawValue) -> Vec<MessageBlock<'_>> {
     serde_json::from_str(content.get()).unwrap_or_else(|_| {
         let parts: Vec<&RawValue> =
             serde_json::from_str(content.get()).unwrap_or_else(|_| vec![content]);
@@ -94,10 +94,10 @@ fn lenient_block(block: &RawValue) -> Option<MessageBlock<'_>> {
 
 /// A JSON string, borrowed unless it has escapes.
 #[derive(Deserialize)]
-pub(super) struct BorrowedText<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+pub(crate) struct BorrowedText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 /// Texts of a content, joined by line ends.
-pub(super) fn text_of(content: &RawValue) -> String {
+pub(crate) fn text_of(content: &RawValue) -> String {
     let blocks = blocks(content);
     let texts = blocks.iter().filter(|block| block.kind.ends_with("text"));
     texts.filter_map(|block| block.text.as_deref()).collect::<Vec<_>>().join("\n")
@@ -105,7 +105,7 @@ pub(super) fn text_of(content: &RawValue) -> String {
 
 /// Reads what an agent said or called from a block. `call` is the block type of calls, `action`
 /// maps a tool and its input.
-pub(super) fn agent_entry(
+pub(crate) fn agent_entry(
     block: &MessageBlock<'_>,
     call: &str,
     action: fn(&str, &RawValue) -> ToolAction,
@@ -121,7 +121,7 @@ pub(super) fn agent_entry(
 }
 
 /// Makes the call of a tool. One without an id is identified by its input.
-pub(super) fn tool_call(
+pub(crate) fn tool_call(
     id: Option<&str>,
     tool: &str,
     input: &RawValue,
@@ -132,7 +132,7 @@ pub(super) fn tool_call(
 }
 
 /// Status of a command with this exit code; success if there is none.
-pub(super) fn status_of_exit(exit: Option<i32>) -> CallStatus {
+pub(crate) fn status_of_exit(exit: Option<i32>) -> CallStatus {
     match exit {
         Some(0) | None => CallStatus::Succeeded,
         exit => CallStatus::Failed { exit },
@@ -140,7 +140,7 @@ pub(super) fn status_of_exit(exit: Option<i32>) -> CallStatus {
 }
 
 /// Returns a string field of a JSON object. Other fields are not parsed: one may hold a whole file.
-pub(super) fn string_field(object: &RawValue, name: &str) -> Option<String> {
+pub(crate) fn string_field(object: &RawValue, name: &str) -> Option<String> {
     let fields: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(object.get()).ok()?;
     let BorrowedText(text) = serde_json::from_str(fields.get(name)?.get()).ok()?;
     Some(text.into_owned())
@@ -148,7 +148,7 @@ pub(super) fn string_field(object: &RawValue, name: &str) -> Option<String> {
 
 /// A field that counts as missing if it has another type than expected.
 #[derive(Debug)]
-pub(super) struct LenientField<T>(pub(super) Option<T>);
+pub(crate) struct LenientField<T>(pub(crate) Option<T>);
 
 impl<T> Default for LenientField<T> {
     fn default() -> Self {
@@ -172,17 +172,17 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for LenientField<T> {
 }
 
 /// Digest of a text, to recognise it without storing it.
-pub(super) fn text_digest(text: &str) -> String {
+pub(crate) fn text_digest(text: &str) -> String {
     Sha256Digest::of(text.as_bytes()).to_string()
 }
 
 /// Parses an ISO 8601 time.
-pub(super) fn parse_time(text: Option<&str>) -> Option<Timestamp> {
+pub(crate) fn parse_time(text: Option<&str>) -> Option<Timestamp> {
     text.and_then(Timestamp::parse)
 }
 
 /// Text between `<name>` and `</name>`.
-pub(super) fn tag_content<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn tag_content<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     rest.split_once(&format!("</{name}>")).map(|(inner, _)| inner.trim())
 }
@@ -194,7 +194,7 @@ pub(super) fn tag_content<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 /// may contain anything, even the client's own tags. So a part is recognised by its position: a
 /// message block by itself, a wrapper up to its last closing tag, and an editor's header up to the
 /// last title of a request.
-pub(super) fn typed_text(client: HookClient, text: &str) -> Option<String> {
+pub(crate) fn typed_text(client: HookClient, text: &str) -> Option<String> {
     let text = text.trim();
     if CLIENT_TEXT_STARTS.iter().any(|start| text.starts_with(start)) {
         return None;
@@ -216,7 +216,7 @@ pub(super) fn typed_text(client: HookClient, text: &str) -> Option<String> {
 
 /// Returns the typed part of a message. Each text block is read separately, so that no block can
 /// end another.
-pub(super) fn typed_message_text(client: HookClient, content: &RawValue) -> Option<String> {
+pub(crate) fn typed_message_text(client: HookClient, content: &RawValue) -> Option<String> {
     let blocks = blocks(content);
     let texts = blocks.iter().filter(|block| block.kind.ends_with("text"));
     let mut texts =

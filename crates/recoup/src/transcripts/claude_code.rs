@@ -14,18 +14,18 @@ use recoup_core::memory::capture::transcript::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::hooks::wire::{self, BorrowedText, tag_content, typed_message_text};
+use super::wire::{self, BorrowedText, tag_content, typed_message_text};
 
 /// Each line of interest contains one of these words as a value. Inside a text their quotes would
 /// be escaped, so a request is skipped without being parsed.
 const WORDS: [&[u8]; 4] =
     [b"\"user\"", b"\"assistant\"", b"\"attachment\"", b"\"compact_boundary\""];
 
-pub(super) const NOTIFICATION: &str = "<task-notification>";
+pub(crate) const NOTIFICATION: &str = "<task-notification>";
 
-pub(super) const DENIED: &str = "The user doesn't want to proceed with this tool use";
+pub(crate) const DENIED: &str = "The user doesn't want to proceed with this tool use";
 /// Beginning of a result if the client refused the call.
-pub(super) const REFUSED: &str = "<tool_use_error>";
+pub(crate) const REFUSED: &str = "<tool_use_error>";
 const NOT_NOW: &str = "The user doesn't want to take this action right now";
 const REJECTED: &str = "User rejected tool use";
 /// Beginning of a message after a person interrupted the agent.
@@ -33,6 +33,12 @@ const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// Bytes read from the start of a transcript.
 const MAX_HEAD_BYTES: usize = 256 << 10;
+
+/// True for an entry point without a person: `sdk-cli` for `claude -p`, `sdk-ts` and `sdk-py` in a
+/// program. `cli` is a terminal; editors and the desktop app have names of their own.
+pub(crate) fn is_headless_entrypoint(name: &str) -> bool {
+    name.starts_with("sdk") || matches!(name, "mcp" | "claude-code-github-action")
+}
 
 #[derive(Debug, Default, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the client has these flags")]
@@ -70,7 +76,7 @@ impl ClaudeTranscriptLine<'_> {
 }
 
 /// Parses a line into entries.
-pub(in crate::hooks) fn parse_entries(line: &[u8]) -> Vec<TranscriptEntry> {
+pub(super) fn parse_entries(line: &[u8]) -> Vec<TranscriptEntry> {
     if !WORDS.iter().any(|word| memmem::find(line, word).is_some()) {
         return Vec::new();
     }
@@ -165,7 +171,7 @@ fn classify_user_message(
 }
 
 /// Parses a notification about a background task.
-pub(super) fn parse_notification(text: &str) -> Option<TaskNotification> {
+pub(crate) fn parse_notification(text: &str) -> Option<TaskNotification> {
     let inner = tag_content(text, "task-notification").unwrap_or(text);
     let part = |name| tag_content(inner, name).unwrap_or("");
     let id = tag_content(inner, "task-id")?;
@@ -200,7 +206,7 @@ fn attachment_entries(line: &ClaudeTranscriptLine<'_>) -> Vec<EntryKind> {
     what.filter(|what| typed || matches!(what, EntryKind::Notification(_))).into_iter().collect()
 }
 
-pub(super) fn tool_action(tool: &str, input: &RawValue) -> ToolAction {
+pub(crate) fn tool_action(tool: &str, input: &RawValue) -> ToolAction {
     let field = |name| wire::string_field(input, name);
     let known = match tool {
         "Bash" | "PowerShell" => field("command").map(ToolAction::shell),
@@ -282,7 +288,7 @@ fn classify_end(text: &str, is_error: bool, line: &ClaudeTranscriptLine<'_>) -> 
 }
 
 /// Parses `Exit code 2` on the first line.
-pub(super) fn exit_code(text: &str) -> Option<i32> {
+pub(crate) fn exit_code(text: &str) -> Option<i32> {
     let first = text.lines().next()?;
     first.strip_prefix("Exit code ")?.trim().parse().ok()
 }
@@ -303,7 +309,7 @@ struct ForkSource<'a> {
 /// fork does not say. A branched conversation (`/branch`) begins with copied lines that do:
 /// `"forkedFrom":{"sessionId":…}`. One begun with `--fork-session` has no transcript yet at its
 /// first event, and never names the other.
-pub(in crate::hooks) fn parent_session(path: &Path) -> Option<String> {
+pub(crate) fn parent_session(path: &Path) -> Option<String> {
     let Ok(FileLookup::Regular(file)) = fsx::open_regular(path) else { return None };
     let head = file.read_start(MAX_HEAD_BYTES).ok()?;
     // The last line may be cut; then it does not parse.

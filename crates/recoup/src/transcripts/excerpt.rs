@@ -16,8 +16,8 @@ use recoup_core::memory::HookClient;
 use recoup_core::memory::capture::transcript::TranscriptEntry;
 use recoup_core::{Error, ErrorKind, Result};
 
+use super::parse_entries;
 use super::reverse_lines::ReverseLines;
-use super::{claude_code, codex, pi};
 
 /// Bytes read at most, from the end of the file.
 const MAX_READ_BYTES: u64 = 64 << 20;
@@ -28,21 +28,6 @@ const CONTEXT_BYTES: u64 = 1 << 20;
 
 /// Number of bytes before the mark that are compared.
 const COMPARED_BYTES: usize = 256;
-
-/// Parses one line of a client's transcript into entries.
-pub fn parse_entries(client: HookClient, line: &[u8]) -> Vec<TranscriptEntry> {
-    match client {
-        HookClient::ClaudeCode => claude_code::transcript::parse_entries(line),
-        HookClient::Codex => codex::parse_entries(line),
-        HookClient::Pi => pi::parse_entries(line),
-        // Their transcripts are not read.
-        HookClient::QwenCode
-        | HookClient::CopilotCli
-        | HookClient::Droid
-        | HookClient::KimiCode
-        | HookClient::Gemini => Vec::new(),
-    }
-}
 
 /// An open transcript.
 #[derive(Debug)]
