@@ -40,8 +40,37 @@ struct HookFile {
     root: Value,
 }
 
-/// True if `client` calls us, by the user's or the project's settings.
+/// Name of our plugin, in front of that of the marketplace that it comes from.
+const PLUGIN: &str = "recoup@";
+
+/// True if `client` calls us, by hooks in the user's or the project's settings or by our plugin.
 pub fn has_our_hooks(client: AgentClient, places: &ClientPlaces<'_>) -> bool {
+    has_hooks_in_settings(client, places) || has_our_plugin(client, places)
+}
+
+/// True if hooks in the user's or the project's settings call us.
+pub fn has_hooks_in_settings(client: AgentClient, places: &ClientPlaces<'_>) -> bool {
+    let calls_us = |file: &HookFile| match file.content {
+        FileContent::Extension => has_pi_extension(extension_dir(&file.path), &places.dirs.home),
+        _ => file.calls_us(),
+    };
+    is_in_settings(client, places, |files| files.iter().any(&calls_us))
+}
+
+/// True if the user's or the project's settings enable our plugin.
+pub fn has_our_plugin(client: AgentClient, places: &ClientPlaces<'_>) -> bool {
+    matches!(client, AgentClient::ClaudeCode | AgentClient::Codex)
+        && is_in_settings(client, places, |files| {
+            files.iter().find_map(HookFile::plugin_state) == Some(true)
+        })
+}
+
+/// True if hooks run, and the files that may have them are as asked for.
+fn is_in_settings(
+    client: AgentClient,
+    places: &ClientPlaces<'_>,
+    is_as_asked: impl Fn(&[HookFile]) -> bool,
+) -> bool {
     let Some(hooks) = &client.spec().hooks else { return false };
     // The project's settings may be in any folder from here up to its root.
     let start = places.cwd.unwrap_or(places.root);
@@ -54,13 +83,7 @@ pub fn has_our_hooks(client: AgentClient, places: &ClientPlaces<'_>) -> bool {
     projects.into_iter().any(|root| {
         let files = read_hook_files(client, places.dirs, Some(root));
         let is_off = switch.is_some_and(|switch| file_disabling(&files, switch).is_some());
-        let calls_us = |file: &HookFile| match file.content {
-            FileContent::Extension => {
-                has_pi_extension(extension_dir(&file.path), &places.dirs.home)
-            }
-            _ => file.calls_us(),
-        };
-        !is_off && files.iter().any(calls_us)
+        !is_off && is_as_asked(&files)
     })
 }
 
@@ -127,6 +150,18 @@ impl HookFile {
             }
             FileContent::Servers(..) | FileContent::Extension => false,
         }
+    }
+
+    /// True if the file enables our plugin, false if it disables it; none if it does neither.
+    fn plugin_state(&self) -> Option<bool> {
+        // Claude Code's table of plugins, and Codex's.
+        let tables = ["enabledPlugins", "plugins"];
+        let tables = tables.into_iter().filter_map(|name| self.root.get(name)?.as_object());
+        let ours = tables.flatten().filter(|(name, _)| name.starts_with(PLUGIN));
+        let is_on = |value: &Value| {
+            value.as_bool().or_else(|| value.get("enabled")?.as_bool()).unwrap_or(true)
+        };
+        ours.map(|(_, value)| is_on(value)).reduce(|one, other| one || other)
     }
 }
 

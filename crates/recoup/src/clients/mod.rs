@@ -9,6 +9,7 @@ mod hook_settings;
 mod json_text;
 mod overview;
 mod permissions;
+mod plugin;
 mod settings_file;
 mod spec;
 mod table;
@@ -20,10 +21,14 @@ pub use call::{
 };
 pub use command::clients_of_command;
 pub use dirs::{ClientDirs, ClientPlaces};
-pub use hook_settings::{LARGEST, extension_program, has_our_hooks, hooks_disabled_by};
+pub use hook_settings::{
+    LARGEST, extension_program, has_hooks_in_settings, has_our_hooks, has_our_plugin,
+    hooks_disabled_by,
+};
 pub(crate) use json_text::replace_lone_surrogates;
 pub use overview::clients_in_markdown;
 pub(crate) use permissions::CommandPermissions;
+pub(crate) use plugin::has_our_server;
 pub(crate) use settings_file::{
     CODEX_SERVERS, HookLayout, InstalledContent, SettingsFile, SettingsSyntax,
 };

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::clients::{AgentClient, ClientDirs};
+use recoup_core::base::project::Project;
+
+use crate::clients::{AgentClient, ClientDirs, ClientPlaces};
 
 use super::env;
 
@@ -33,4 +35,14 @@ pub(crate) fn find_client_dirs(cwd: &Path) -> ClientDirs {
         }
     }
     dirs
+}
+
+/// Asks about the settings of clients that are started in `cwd`.
+pub(crate) fn ask_client_settings<T>(
+    cwd: &Path,
+    question: impl FnOnce(&ClientPlaces<'_>) -> T,
+) -> T {
+    let (dirs, project) = (find_client_dirs(cwd), Project::find(cwd).ok());
+    let root = project.as_ref().map_or(cwd, Project::root);
+    question(&ClientPlaces { dirs: &dirs, root, cwd: Some(cwd) })
 }

@@ -42,7 +42,7 @@ use crate::clients::AgentClient;
 use crate::jobs::HookLog;
 use crate::mirror::MirrorSettings;
 use crate::toolbox::ToolCacheSettings;
-pub(crate) use clients::find_client_dirs;
+pub(crate) use clients::{ask_client_settings, find_client_dirs};
 pub(crate) use commands::{CommandPattern, CommandRule, CommandSettings};
 pub(crate) use definitions::{
     AgentSettings, SERVER_DEFINITION_KEYS, describe_server, expand_own_server, read_server,

@@ -91,11 +91,17 @@ impl DoctorContext {
 
     /// True if a client would run our hooks, all of its settings taken together.
     pub(super) fn has_our_hooks(&self, client: AgentClient) -> bool {
+        clients::has_our_hooks(client, &self.client_places())
+    }
+
+    /// True if a client runs our plugin.
+    pub(super) fn has_our_plugin(&self, client: AgentClient) -> bool {
+        clients::has_our_plugin(client, &self.client_places())
+    }
+
+    fn client_places(&self) -> ClientPlaces<'_> {
         let root = self.project.as_ref().map_or(&*self.cwd, Project::root);
-        clients::has_our_hooks(
-            client,
-            &ClientPlaces { dirs: &self.dirs, root, cwd: Some(&self.cwd) },
-        )
+        ClientPlaces { dirs: &self.dirs, root, cwd: Some(&self.cwd) }
     }
 
     /// True if we once wrote to that file for that client.

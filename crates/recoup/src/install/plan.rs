@@ -13,7 +13,9 @@ use super::entries::{
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::peers::{self, PeerEntry};
 use super::places::InstallPaths;
-use crate::clients::{AgentClient, InstallLevel, InstalledContent, SettingsFile};
+use crate::clients::{
+    AgentClient, ClientPlaces, InstallLevel, InstalledContent, SettingsFile, has_our_plugin,
+};
 
 /// Requested installation.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +69,7 @@ impl InstallPlan {
             plan.add_settings_file(slot, has_hooks, wish, earlier)?;
         }
         plan.note_version_limits(wish.places);
+        plan.note_plugin(wish.places);
         plan.exclude_from_git(&slots, wish)?;
         plan.changes.iter().try_for_each(FileChange::demand_possible)?;
         plan.advise();
@@ -205,6 +208,15 @@ impl InstallPlan {
                 "version {version} does not support `args`: each hook is written as a shell \
                  command; run `recoup init` again after an update"
             ));
+        }
+    }
+
+    /// Notes that the client runs our plugin, too.
+    fn note_plugin(&mut self, places: &InstallPaths) {
+        let settings = ClientPlaces { dirs: &places.dirs, root: &places.root, cwd: None };
+        if has_our_plugin(self.client, &settings) {
+            let note = "recoup's plugin is enabled, too: beside these hooks it does nothing";
+            self.notes.push(note.to_owned());
         }
     }
 

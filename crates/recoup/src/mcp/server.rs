@@ -26,7 +26,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::consent::{self, ConsentReply, ConsentResult};
 use super::in_flight::InFlightRequest;
 use super::resources::ResourceWatch;
-use super::tools::{self, ConsentProposal, ToolAnswer, ToolOutcome};
+use super::tools::{self, ConsentProposal, ToolAnswer, ToolOutcome, ToolSet};
 use super::workers::{EngineAccess, MemoryUpkeep};
 use super::{ConfigStrictness, McpServices, ServerOptions, ServerState, prompts, resources};
 
@@ -179,13 +179,17 @@ fn reject_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorDat
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
+        let name = Implementation::new("recoup", env!("CARGO_PKG_VERSION")).with_title("Recoup");
+        if self.options.tools == ToolSet::Nothing {
+            let capabilities = ServerCapabilities::builder().enable_tools().build();
+            return ServerConfig::new(capabilities).with_server_info(name);
+        }
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
             .enable_resources()
             .enable_resources_subscribe()
             .build();
-        let name = Implementation::new("recoup", env!("CARGO_PKG_VERSION")).with_title("Recoup");
         ServerConfig::new(capabilities)
             .with_server_info(name)
             .with_instructions(prompts::instructions(self.options.with_hooks))

@@ -14,6 +14,7 @@ mod installed;
 mod mirror;
 mod newcomer;
 mod older;
+mod plugin_of_claude;
 mod replayed;
 mod sessions;
 mod terminal;

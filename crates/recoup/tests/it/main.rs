@@ -60,6 +60,7 @@ mod newer_version;
 mod older_version;
 mod patterns;
 mod planted_files;
+mod plugin;
 mod proxy;
 mod read_only;
 mod readme;

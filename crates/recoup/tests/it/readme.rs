@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::{Home, Output, RECOUP, finish};
 
 /// The examples that are not run, by page and first command. Above each, the page says why.
-const NOT_RUN: [(&str, &str); 11] = [
+const NOT_RUN: [(&str, &str); 14] = [
     (
         README,
         "cargo run --release -p recoup -- tour     # the main job, end to end, in a temporary home",
@@ -40,6 +40,9 @@ const NOT_RUN: [(&str, &str); 11] = [
         "recoup trust                               # a colleague, after pulling",
     ),
     ("docs/src/commands/stats.md", "recoup watch"),
+    ("docs/src/plugin.md", "cargo install --path crates/recoup"),
+    ("docs/src/plugin.md", "claude plugin marketplace add ./plugin"),
+    ("docs/src/plugin.md", "codex plugin marketplace add ./plugin"),
 ];
 
 /// What a comment above an example that is not run begins with.

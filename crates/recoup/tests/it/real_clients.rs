@@ -8,6 +8,7 @@ mod codex;
 mod gemini;
 mod opencode;
 mod pi;
+mod plugin_of_codex;
 
 use std::ffi::OsString;
 use std::process::Command;

@@ -13,7 +13,8 @@ use recoup_core::base::clock::Deadline;
 use recoup_core::memory::HookClient;
 
 use crate::cli::{CommandAnswer, YES, ui};
-use crate::config::BaseDirs;
+use crate::clients::{AgentClient, has_hooks_in_settings};
+use crate::config::{BaseDirs, ask_client_settings};
 use crate::hooks::{self, HookInput, HookServices, worker};
 use crate::jobs::HookLog;
 
@@ -32,6 +33,9 @@ pub(in crate::cli) struct HookArgs {
     /// The client that calls, such as codex; without it, the payload has to tell
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
+    /// The client's plugin calls: nothing is done if its settings have hooks of recoup
+    #[arg(long, hide = true)]
+    plugin: bool,
     /// The payload as an argument, as Codex's `notify` passes it; otherwise it is read from stdin
     #[arg(value_name = "JSON")]
     payload: Option<OsString>,
@@ -40,7 +44,8 @@ pub(in crate::cli) struct HookArgs {
 impl HookArgs {
     pub(in crate::cli) fn run(self) -> CommandAnswer {
         let client = self.client.into_iter().flat_map(|it| ["--client".into(), it.into()]);
-        let args: Vec<OsString> = client.chain(self.payload).collect();
+        let plugin = self.plugin.then(|| OsString::from("--plugin"));
+        let args: Vec<OsString> = client.chain(plugin).chain(self.payload).collect();
         CommandAnswer::Exit(run(&args))
     }
 }
@@ -142,8 +147,18 @@ fn answer_event(
             &from_stdin
         }
     };
+    // The hooks in the settings are told the same.
+    if given.from_plugin && given.client.is_some_and(|client| has_other_hooks(client, &places)) {
+        return None;
+    }
     let input = HookInput { client: given.client, payload };
     hooks::answer(input, &HookServices::new(places, log))
+}
+
+/// True if hooks in the client's settings call us, besides its plugin.
+fn has_other_hooks(client: HookClient, places: &BaseDirs) -> bool {
+    let Ok(client) = AgentClient::parse(client.as_str()) else { return false };
+    ask_client_settings(&places.cwd, |settings| has_hooks_in_settings(client, settings))
 }
 
 // `doctor` tells the kinds of log lines apart by these words.
@@ -156,6 +171,8 @@ const UNKNOWN_ARGUMENT: &str = "unknown argument ignored: expected --client NAME
 struct HookInvocation {
     client: Option<HookClient>,
     payload: Option<OsString>,
+    /// True if the client's plugin calls.
+    from_plugin: bool,
 }
 
 impl HookInvocation {
@@ -174,6 +191,7 @@ impl HookInvocation {
                     Some(client) => given.client = Some(client),
                     None => log.log_failure(given.client, "a hook", UNKNOWN_CLIENT),
                 },
+                None if text == "--plugin" => given.from_plugin = true,
                 None if text.trim_start().starts_with('{') => given.payload = Some(arg.clone()),
                 None => log.log_failure(given.client, "a hook", UNKNOWN_ARGUMENT),
             }

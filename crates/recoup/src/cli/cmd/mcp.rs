@@ -24,7 +24,8 @@ use crate::cli::cmd::mcp_wrap::{UnwrapArgs, WrapArgs};
 use crate::cli::cmd::place::StoreScopeArgs;
 use crate::cli::failure::FaultPrinter;
 use crate::cli::{CommandAnswer, CommandResult, ui};
-use crate::config::{BaseDirs, env};
+use crate::clients::{AgentClient, has_our_server};
+use crate::config::{BaseDirs, ask_client_settings, env};
 use crate::hooks::ClientEntrypoint;
 use crate::mcp::{
     HttpOptions, ServerOptions, ServerState, TOKEN_FILE, ToolSet, serve_http, serve_stdio,
@@ -81,6 +82,9 @@ struct ServeArgs {
     /// Do not tell the agent to load rules: hooks deliver them already
     #[arg(long)]
     with_hooks: bool,
+    /// The client whose plugin starts it: nothing is offered if its settings have recoup's server
+    #[arg(long, value_name = "CLIENT", hide = true)]
+    plugin: Option<String>,
     /// The tools to list: `common`, described in 1,000 tokens, or `all`, with complete schemas
     #[arg(long, value_name = "SET", default_value = COMMON_TOOLS, value_parser = [COMMON_TOOLS, "all"])]
     tools: String,
@@ -163,6 +167,7 @@ impl McpArgs {
         let McpProxyLeafArgs { proxy, place } = args;
         let serve = ServeArgs {
             with_hooks: false,
+            plugin: None,
             tools: COMMON_TOOLS.to_owned(),
             agents: Vec::new(),
             allowed: Vec::new(),
@@ -187,7 +192,7 @@ impl ServeArgs {
         let options = ServerOptions {
             with_hooks: self.with_hooks,
             may_ask: !ClientEntrypoint::from_env().is_headless(),
-            tools: if self.tools == "all" { ToolSet::All } else { ToolSet::Common },
+            tools: self.tool_set()?,
         };
         // Faults go to stderr, which clients hide or keep in a log.
         let state = ServerState::new(place.overrides(), Arc::new(FaultPrinter));
@@ -206,6 +211,16 @@ impl ServeArgs {
             })?,
         }
         Ok(CommandAnswer::Yes)
+    }
+
+    fn tool_set(&self) -> Result<ToolSet> {
+        if let Some(client) = &self.plugin {
+            let (client, cwd) = (AgentClient::parse(client)?, BaseDirs::find()?.cwd);
+            if ask_client_settings(&cwd, |settings| has_our_server(client, settings)) {
+                return Ok(ToolSet::Nothing);
+            }
+        }
+        Ok(if self.tools == "all" { ToolSet::All } else { ToolSet::Common })
     }
 
     fn http_options(&self) -> Result<Option<HttpOptions>> {

@@ -156,6 +156,8 @@ pub(crate) enum ToolSet {
     Common,
     /// All tools, with complete schemas of input and output.
     All,
+    /// None: the client has another server of ours.
+    Nothing,
 }
 
 /// Finds a tool by name.
@@ -165,6 +167,9 @@ pub(super) fn find(name: &str) -> Option<&'static ToolSpec> {
 
 /// Lists the tools for clients. Cached: the list is the same for the whole process.
 pub(super) fn list(options: ServerOptions) -> &'static [Tool] {
+    if options.tools == ToolSet::Nothing {
+        return &[];
+    }
     static LISTS: [OnceLock<Vec<Tool>>; 4] = [const { OnceLock::new() }; 4];
     let all = options.tools == ToolSet::All;
     LISTS[2 * usize::from(all) + usize::from(options.with_hooks)].get_or_init(|| {
@@ -213,7 +218,7 @@ impl ToolSpec {
         };
         let input = match options.tools {
             ToolSet::All => (self.input)(),
-            ToolSet::Common => schema::shortened(&(self.input)()),
+            ToolSet::Common | ToolSet::Nothing => schema::shortened(&(self.input)()),
         };
         let known = ToolAnnotations::new().open_world(false);
         let annotations = match self.nature {

@@ -117,7 +117,7 @@ impl Client {
         self.prepared(&[&always, arguments].concat())
     }
 
-    fn prepared(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn prepared(&self, arguments: &[&str]) -> Command {
         let mut command = self.home.prepared(&self.program, arguments);
         command.env("ANTHROPIC_BASE_URL", self.api.url()).envs(ALONE);
         command.envs(self.variables.iter().cloned());

@@ -6,7 +6,7 @@ use crate::support::finish;
 use super::{Client, RULE, pinned};
 
 /// One prompt, in a project that its user trusts, with hooks that its user has let run.
-fn ask(client: &Client, api: &Api) -> Request {
+pub(super) fn ask(client: &Client, api: &Api) -> Request {
     let provider = format!(
         "model_providers.scripted={{name=\"scripted\",base_url=\"{}/v1\",wire_api=\"responses\"}}",
         api.url()

@@ -42,6 +42,7 @@ pub(super) fn find(
         let all = [
             disabled,
             find_duplicate_hooks(client, &of, context),
+            find_idle_plugin(client, context),
             find_unapproved_hooks(client, &of, context),
         ];
         found.extend(all.into_iter().flatten().map(|it| it.fact("client", client.as_str())));
@@ -94,6 +95,19 @@ fn find_duplicate_hooks(
              `recoup uninstall --project`, or by hand",
         )
     }))
+}
+
+/// Reports our plugin beside hooks in the settings: it does nothing, but is started at each event.
+fn find_idle_plugin(client: AgentClient, context: &DoctorContext) -> Option<DoctorFinding> {
+    if !context.has_our_plugin(client) {
+        return None;
+    }
+    let title = client.title();
+    let what =
+        format!("{title} has recoup's hooks in its settings, so recoup's plugin does nothing");
+    let remedy =
+        "remove one of them: the plugin in the client, or the hooks with `recoup uninstall`";
+    Some(DoctorFinding::warn("plugin-idle", what).remedy(remedy))
 }
 
 /// Reports hooks that Codex does not run because its user has not allowed them. Permission is in
@@ -171,6 +185,8 @@ pub(super) fn find_missing_hooks(
             );
             let init = init_command(client, of.level);
             DoctorFinding::fail("not-read", what).remedy(format!("`{init}` adds them there"))
+        } else if context.has_our_plugin(client) {
+            DoctorFinding::ok(format!("{title} has recoup's hooks by recoup's plugin"))
         } else if context.has_our_hooks(client) {
             let what = format!(
                 "{title} has recoup's hooks in a shared file, or in one that others maintain: \
