@@ -8,7 +8,7 @@ use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr,
 };
 
-/// How often the wait for a key looks up.
+/// Interval at which the wait for a key looks up.
 const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// Room for what one key may send: arrows send several bytes.
 const KEY_BYTES: usize = 16;

@@ -27,7 +27,7 @@ const CORRECTION: &str = r#"{"hook_event_name":"UserPromptSubmit","session_id":"
 const NEXT_SESSION: &str =
     r#"{"hook_event_name":"SessionStart","session_id":"tuesday","source":"startup"}"#;
 
-/// What a shell adds to the number of the signal that ended a command.
+/// Added by shells to the number of the signal that ended a command.
 const ENDED_BY_SIGNAL: i32 = 128;
 
 #[derive(Debug, Args)]
