@@ -24,6 +24,7 @@ Tasks:
   eval capture       what is heard in labelled prompts: precision, recall, spans and time, by form
                      and language; --working skips the frozen half, --errors lists the errors of
                      the working half
+  picture            draw the README's picture of `recoup tour` anew
   tools [--full]     install the programs that tests need, and print where they are
   help               print this text";
 
@@ -35,6 +36,7 @@ pub(crate) enum Task {
     Bench(Vec<OsString>),
     Dist,
     Eval(Subject),
+    Picture,
     Tools(Extent),
     Help,
 }
@@ -90,6 +92,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Task, F
         Some("bench") => return bench(arguments),
         Some("eval") => return eval(arguments),
         Some("dist") => Task::Dist,
+        Some("picture") => Task::Picture,
         Some("tools") => return extent(arguments).map(Task::Tools),
         Some("help" | "--help" | "-h") => Task::Help,
         _ => return Err(usage(&format!("unknown task `{}`", task.display()))),
@@ -218,6 +221,7 @@ mod tests {
             assert_eq!(parsed(line), Ok(Task::Eval(Subject::Capture(which))));
         }
         assert_eq!(parsed("dist"), Ok(Task::Dist));
+        assert_eq!(parsed("picture"), Ok(Task::Picture));
         assert_eq!(parsed("bench"), Ok(Task::Bench(Vec::new())));
         for help in ["help", "--help", "-h"] {
             assert_eq!(parsed(help), Ok(Task::Help));

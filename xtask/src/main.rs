@@ -1,5 +1,5 @@
 //! The project's own commands, started with `cargo xtask`: `test`, `bench`,
-//! `dist`, `eval` and `tools`.
+//! `dist`, `eval`, `picture` and `tools`.
 //!
 //! They need nothing but a Rust toolchain and, for the tests, a Python with pip
 //! (`node.rs`), so that one command works on a fresh checkout, on a developer's
@@ -27,6 +27,7 @@ mod mcp_clients;
 mod node;
 mod npm;
 mod peers;
+mod picture;
 mod process;
 mod test;
 mod tools;
@@ -52,6 +53,7 @@ fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, Failure> {
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Dist => dist::run(),
         Task::Eval(subject) => eval::run(&subject),
+        Task::Picture => picture::run(),
         Task::Tools(extent) => tools::run(extent),
         Task::Help => {
             println!("{}", args::USAGE);

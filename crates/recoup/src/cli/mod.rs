@@ -5,6 +5,7 @@ mod app;
 mod cmd;
 mod failure;
 mod input;
+mod keys;
 mod mirror;
 mod team;
 mod ui;

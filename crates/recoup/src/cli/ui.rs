@@ -16,13 +16,13 @@ use recoup_core::base::clock::Deadline;
 use recoup_core::entry::Body;
 use recoup_core::{Error, ErrorKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::termios::{LocalModes, OptionalActions};
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::YES;
 use super::failure::CommandError;
+use super::keys::SingleKeys;
 use crate::exec::OutputFds;
 pub(in crate::cli) use crate::human::printable;
 use crate::mcp::StdioStreams;
@@ -295,6 +295,12 @@ pub(super) fn say_dimmed(text: impl Display) {
     print_stderr(&format!("{DIM}{}{DIM:#}", printable(&text.to_string())));
 }
 
+/// Prints a line of a list for people to stderr: a sign, a name and what there is to say of it.
+pub(super) fn say_marked(style: Style, sign: &str, name: &str, text: &str) {
+    let (name, text) = (printable(name), printable(text));
+    print_stderr(&format!("{style}{sign}{style:#} {BOLD}{name}{BOLD:#}  {text}"));
+}
+
 pub(super) fn warn(text: impl Display) {
     print_labelled(YELLOW.bold(), "warning", &text.to_string());
 }
@@ -325,6 +331,17 @@ pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal()
 }
 
+/// True if a person sees stdout and can answer, so that there can be one step at a time.
+pub(super) fn can_converse() -> bool {
+    can_ask() && stdout_is_terminal()
+}
+
+/// Columns of the terminal; 80 if it does not tell.
+pub(super) fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
+}
+
 /// Asks a yes-or-no question; true if there is no terminal.
 pub(super) fn confirm(question: impl Display) -> bool {
     !can_ask() || matches!(ask(format_args!("{question} [y/N]")).as_str(), "y" | "yes")
@@ -337,16 +354,10 @@ pub(super) fn ask_key(question: impl Display) -> Option<char> {
     let _ = err.flush();
     let stdin = io::stdin();
     // Keys one by one, where the terminal can; else the first letter of a line.
-    let before = rustix::termios::tcgetattr(&stdin).ok();
-    if let Some(mut keys) = before.clone() {
-        keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-        let _ = rustix::termios::tcsetattr(&stdin, OptionalActions::Now, &keys);
-    }
+    let keys = SingleKeys::begin();
     let mut byte = [0];
     let read = stdin.lock().read(&mut byte);
-    if let Some(before) = before {
-        let _ = rustix::termios::tcsetattr(&stdin, OptionalActions::Now, &before);
-    }
+    drop(keys);
     let key = read.ok().filter(|count| *count > 0).map(|_| char::from(byte[0]));
     let _ = writeln!(err, "{}", key.filter(char::is_ascii_graphic).unwrap_or(' '));
     key

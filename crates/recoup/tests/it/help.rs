@@ -440,9 +440,9 @@ fn hooking_in() {
 
     Finds Claude Code, Codex, Pi, Qwen Code, Copilot CLI, Factory Droid, Kimi Code, Gemini CLI, Cursor,
     Windsurf, VS Code, Zed and opencode, and sets up hooks (where there are any) and the MCP server for
-    each. Shows what would change, asks for confirmation, keeps a copy of every file, and leaves
-    everything else in it as it is. Running it again changes nothing; entries of an older version are
-    updated. `recoup uninstall` removes everything again.
+    each. Says what it found, asks for confirmation (`d` shows every change), keeps a copy of every
+    file, and leaves everything else in it as it is. Running it again changes nothing; entries of an
+    older version are updated. `recoup uninstall` removes everything again.
 
     Usage: recoup init [OPTIONS]
 
@@ -465,6 +465,9 @@ fn hooking_in() {
 
           --json
               As JSON
+
+          --diff
+              Show every change in full, as --dry-run does
 
           --program <PATH>
               The recoup executable that clients start [default: the one on the PATH]

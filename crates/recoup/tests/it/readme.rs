@@ -1,9 +1,11 @@
 //! The console examples of README.md and docs/src, run as a reader would run them: one home and
-//! one project for each page, from top to bottom. What is typed to Claude Code goes to the hook.
+//! one project for each page, from top to bottom. What is typed to Claude Code goes to the hook, and
+//! scripts stand in for agents and tests.
 //!
 //! In what is printed, ids, times and dates may differ, and `…` stands for anything.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,25 +16,16 @@ use crate::support::{Home, Output, RECOUP, finish};
 
 /// The examples that are not run, by page and first command. Above each, the page says why.
 const NOT_RUN: [(&str, &str); 14] = [
-    (
-        README,
-        "cargo run --release -p recoup -- tour     # the main job, end to end, in a temporary home",
-    ),
     (README, "cargo install --path crates/recoup"),
+    (README, "cargo install --path crates/recoup"),
+    ("docs/src/commands/cassette.md", "recoup gateway --record tests/api.cassette.json -- pytest"),
     (
         "docs/src/commands/condense.md",
         "cargo check --message-format=json | recoup condense --input - --strategy summary | cat",
     ),
     ("docs/src/commands/doctor.md", "recoup doctor"),
-    (
-        "docs/src/commands/early-exit.md",
-        "recoup early-exit race review -- claude -p 'review src' --- codex exec 'review src'",
-    ),
-    (
-        "docs/src/commands/explain.md",
-        "recoup exec --source src -- claude -p 'review src' > review.md",
-    ),
     ("docs/src/commands/gateway.md", "recoup gateway --ttl 7d"),
+    ("docs/src/commands/gateway.md", "recoup explain --prompt-cache"),
     ("docs/src/commands/mcp-wrap.md", "recoup mcp wrap --server github --ttl 5m"),
     ("docs/src/commands/mcp.md", "claude mcp add recoup -- recoup mcp"),
     (
@@ -50,6 +43,21 @@ const MARK: &str = "<!-- not run: ";
 
 /// The page whose examples begin with the agents of `examples/`; in the others there is a file.
 const README: &str = "README.md";
+
+/// Stand-ins for programs: agents that answer what the pages show, and tests that ask nothing.
+const PROGRAMS: [(&str, &str); 4] = [
+    (
+        "claude",
+        "[ \"$1\" = --version ] && echo '2.1.325 (Claude Code)' && exit\n\
+         echo 'The login query is built from user input: src/auth.rs:41'\n",
+    ),
+    ("codex", "exec sleep 60\n"),
+    ("pytest", ""),
+    ("python", ""),
+];
+
+/// The page in whose home Claude Code has the hooks.
+const WITH_HOOKS: &str = "docs/src/commands/explain.md";
 
 /// A block of a page.
 #[derive(Debug)]
@@ -125,15 +133,20 @@ fn is_unfinished(command: &str) -> bool {
 
 /// The examples of all pages, README.md first.
 fn documented() -> Vec<Example> {
+    pages().iter().flat_map(|(name, text)| examples(name, text)).collect()
+}
+
+/// All pages with their text, README.md first.
+fn pages() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut pages = markdown_files(&root.join("docs/src"));
     pages.sort();
     pages.insert(0, root.join(README));
-    let of_page = |page: &PathBuf| {
+    let read = |page: &PathBuf| {
         let name = page.strip_prefix(&root).unwrap().to_str().unwrap();
-        examples(name, &fs::read_to_string(page).unwrap())
+        (name.to_owned(), fs::read_to_string(page).unwrap())
     };
-    pages.iter().flat_map(of_page).collect()
+    pages.iter().map(read).collect()
 }
 
 fn markdown_files(folder: &Path) -> Vec<PathBuf> {
@@ -149,6 +162,16 @@ fn place(page: &str) -> Home {
         std::os::unix::fs::symlink(examples, home.project().join("examples")).unwrap();
     } else {
         home.write("src/auth.rs", "fn login() {}\n");
+        home.write("tests/test_api.py", "");
+    }
+    fs::create_dir(home.path("bin")).unwrap();
+    for (name, script) in PROGRAMS {
+        let path = home.path("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    if page == WITH_HOOKS {
+        home.run(&["init", "--yes", "--client", "claude-code"]).expect(0);
     }
     home
 }
@@ -156,7 +179,9 @@ fn place(page: &str) -> Home {
 fn perform(page: &str, step: &Step, home: &Home) -> String {
     match &step.typed {
         Typed::Command(command) => {
-            let mut path = Path::new(RECOUP).parent().unwrap().as_os_str().to_owned();
+            let mut path = home.path("bin").into_os_string();
+            path.push(":");
+            path.push(Path::new(RECOUP).parent().unwrap());
             path.push(":");
             path.push(std::env::var_os("PATH").unwrap_or_default());
             let mut shell: Command = home.prepared("sh", &["-c", &format!("exec 2>&1\n{command}")]);
@@ -187,6 +212,7 @@ fn leveled(text: &str) -> String {
     for (pattern, level) in [
         (r"\([0-9a-z]{8}\)", "(ID)"),
         (r"retire [0-9a-z]{8}", "retire ID"),
+        (r"nearest: [0-9a-f]{16}", "nearest: KEY"),
         (r"(?m)^[0-9a-z]{8}  ", "ID  "),
         (r"[0-9]+ m?s (ago|old)", "TIME $1"),
         (r"[0-9]+\.[0-9]s", "TIME"),
@@ -236,6 +262,26 @@ fn what_is_not_run_is_known() {
     });
     assert_eq!(left_out.collect::<Vec<_>>(), NOT_RUN);
     assert!(examples.iter().filter(|example| example.is_run).count() >= 7);
+}
+
+/// A command in a block of another kind would be run by nobody.
+#[test]
+fn every_command_with_a_prompt_is_in_a_console_block() {
+    let mut elsewhere = Vec::new();
+    for (page, text) in pages() {
+        let mut info = None;
+        for (line, number) in text.lines().zip(1..) {
+            let line = line.trim_start();
+            match (line.strip_prefix("```"), info) {
+                (Some(_), Some(_)) => info = None,
+                (Some(begun), None) => info = Some(begun),
+                (None, Some("console")) => {}
+                (None, _) if line.starts_with("$ ") => elsewhere.push(format!("{page}:{number}")),
+                (None, _) => {}
+            }
+        }
+    }
+    assert!(elsewhere.is_empty(), "{elsewhere:#?}");
 }
 
 #[test]

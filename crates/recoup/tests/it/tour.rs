@@ -1,6 +1,9 @@
 //! `recoup tour` shows the main job with the real commands, and leaves no
 //! trace of it.
 
+mod picture;
+mod terminal;
+
 use std::fs;
 
 use crate::support::{Home, finish, tree};
@@ -46,4 +49,12 @@ fn a_tour_without_room_says_so() {
     let gone = home.path("gone");
     finish(home.command(&["tour"]).env("TMPDIR", gone))
         .expect_failure("creating a temporary home directory");
+}
+
+#[test]
+fn plain_is_what_there_is_without_a_terminal() {
+    let home = Home::new();
+    let plain = home.run(&["tour", "--plain"]).expect(0).text();
+    assert!(plain.starts_with("\n# A slow command"), "{plain}");
+    assert!(plain.contains("\n$ recoup exec --source src/auth.rs -- sh agent.sh\n"), "{plain}");
 }

@@ -36,6 +36,11 @@ pub(super) enum MissingFlag {
 pub(super) trait ConsentReport: Serialize {
     /// Records that a flag is missing.
     fn set_missing(&mut self, flag: MissingFlag);
+
+    /// Prints every change in full, where only a summary was shown; false if there is no more.
+    fn print_details(&self) -> Result<bool, CommandError> {
+        Ok(false)
+    }
 }
 
 impl ChangeModeArgs {
@@ -61,7 +66,13 @@ impl ChangeModeArgs {
             ));
             return Err(if self.json { CommandError::Told(error) } else { error.into() });
         }
-        let agreed = ui::confirm(question);
+        let agreed = loop {
+            match ui::ask(format_args!("{question} [y/N]")).as_str() {
+                "y" | "yes" => break true,
+                "d" | "diff" if report.print_details()? => {}
+                _ => break false,
+            }
+        };
         if !agreed {
             ui::say("Nothing was changed.");
         }

@@ -48,9 +48,10 @@ pub(super) enum RecoupCommand {
     ///
     /// Finds Claude Code, Codex, Pi, Qwen Code, Copilot CLI, Factory Droid, Kimi Code, Gemini CLI,
     /// Cursor, Windsurf, VS Code, Zed and opencode, and sets up hooks (where there are any) and the
-    /// MCP server for each. Shows what would change, asks for confirmation, keeps a copy of every
-    /// file, and leaves everything else in it as it is. Running it again changes nothing; entries
-    /// of an older version are updated. `recoup uninstall` removes everything again.
+    /// MCP server for each. Says what it found, asks for confirmation (`d` shows every change),
+    /// keeps a copy of every file, and leaves everything else in it as it is. Running it again
+    /// changes nothing; entries of an older version are updated. `recoup uninstall` removes
+    /// everything again.
     Init(init::InitArgs),
     /// Remove recoup from the agents on this machine
     ///
@@ -183,7 +184,7 @@ pub(super) enum RecoupCommand {
     /// Show a manual page, or write all of them
     Man(man::ManArgs),
     /// Show how recoup works, step by step, in a temporary home
-    Tour,
+    Tour(tour::TourArgs),
 }
 
 impl RecoupCommand {
@@ -242,7 +243,7 @@ impl RecoupCommand {
             Self::Completions(args) => args.run(),
             Self::Complete(args) => args.run(),
             Self::Man(args) => args.run(),
-            Self::Tour => tour::run(),
+            Self::Tour(args) => args.run(),
         }
     }
 }

@@ -88,7 +88,7 @@ pub(crate) fn put(
             }
         }
         if file.bytes() != before {
-            done.said.push(format!("server “{name}” updated"));
+            done.said.push(format!("MCP server “{name}” updated"));
         }
     }
     if !known.is_empty() {
@@ -107,7 +107,7 @@ pub(crate) fn put(
     if lacked_line_end && !file.lacks_line_end() {
         done.created.push(vec![LINE_END.to_owned()]);
     }
-    done.said.push(format!("server “{SERVER}”"));
+    done.said.push(format!("MCP server “{SERVER}”"));
     Ok(())
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn remove(
             }
             file.remove(&[&path[..], &[name.as_str().into()]].concat(), emptied)?;
             (any, done.had_ours) = (true, true);
-            let said = format!("server “{name}”");
+            let said = format!("MCP server “{name}”");
             if !done.said.contains(&said) {
                 done.said.push(said);
             }

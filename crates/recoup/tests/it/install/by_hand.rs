@@ -43,7 +43,7 @@ fn each_event_is_heard_once_and_the_rest_stays() {
     for (before, without) in FORMS {
         let machine = Machine::new();
         machine.write(CONFIG, before);
-        let output = machine.init(&CODEX);
+        let output = machine.init(&[&CODEX[..], &["--diff"]].concat());
         let is_out = |line: &str| line.starts_with('-') && line.contains("recoup");
         assert!(output.text().lines().any(is_out), "it is shown: {}", output.text());
         assert!(output.stderr.contains("hand-written calls"), "{}", output.stderr);

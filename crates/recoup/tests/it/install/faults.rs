@@ -196,7 +196,7 @@ fn secrets_in_settings_are_not_shown() {
     let machine = Machine::with_settings(format!(
         "{{\n  \"env\": {{\"ANTHROPIC_API_KEY\": \"{key}\"}}\n}}\n"
     ));
-    let output = machine.init(&CLAUDE);
+    let output = machine.init(&[&CLAUDE[..], &["--diff"]].concat());
     assert!(output.text().contains("\"SessionStart\""), "{}", output.text());
     assert!(!output.text().contains("Zq7vXw2Lr9Tk4"), "{}", output.text());
     assert!(machine.text(SETTINGS).contains(&key));

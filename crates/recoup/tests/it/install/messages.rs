@@ -20,7 +20,7 @@ fn of_a_neighbour_and_of_variables_nothing_is_shown() {
         { "type": "command", "command": "TOKEN=Zx81kQ recoup hook" },
     ] }] } });
     let machine = Machine::with_settings(settings.to_string());
-    let output = machine.init(&[&CLAUDE[..], &["--replace-peers"]].concat());
+    let output = machine.init(&[&CLAUDE[..], &["--replace-peers", "--diff"]].concat());
     assert!(output.text().contains("claude-mem"), "{}", output.text());
     assert!(!output.text().contains("Zx81kQ"), "{}", output.text());
     assert!(!machine.text(SETTINGS).contains("claude-mem"), "{}", machine.text(SETTINGS));

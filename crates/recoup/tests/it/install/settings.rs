@@ -159,7 +159,7 @@ fn a_second_time_nothing_is_done() {
         machine.init(&CLAUDE);
         let files = machine.files();
         let output = machine.init(&CLAUDE);
-        assert!(output.stderr.contains("Claude Code: already set up"), "{}", output.stderr);
+        assert!(output.stderr.contains("✓ Claude Code  already set up"), "{}", output.stderr);
         assert!(output.stderr.contains("Nothing was changed."), "{name}: {}", output.stderr);
         assert_eq!(output.text(), "", "{name}");
         assert!(machine.files() == files, "{name}");

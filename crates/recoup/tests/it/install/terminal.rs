@@ -1,4 +1,5 @@
-//! In a terminal: the change is shown, each question is asked once, and no means no.
+//! In a terminal: what was found is said, changes are shown on request, each question is asked once,
+//! and no means no.
 
 use std::io::{Read as _, Write as _};
 
@@ -45,9 +46,13 @@ fn it_is_shown_in_colours_and_written_after_a_yes() {
     let machine = Machine::with_settings("{\n  \"model\": \"opus\"\n}\n");
     let (code, text) = seen(&machine, &["init"], &["Write these"]);
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("\u{1b}[32m+  \"hooks\": {"), "{text}");
+    let found = "\u{1b}[32m+\u{1b}[0m \u{1b}[1mClaude Code\u{1b}[0m  hooks for ";
+    assert!(text.contains(found), "{text}");
+    assert!(text.contains("; MCP server “recoup”\r\n"), "{text}");
+    assert!(!text.contains("\"hooks\": {"), "only on request: {text}");
     assert!(text.contains("May a model help to recognize rules?"), "{text}");
-    assert!(text.contains("Write these 3 files? [y/N]"), "{text}");
+    assert!(text.contains("~/recoup/config.toml\u{1b}[0m  judge.enabled = false"), "{text}");
+    assert!(text.contains("Write these 3 files? `d` shows every change. [y/N]"), "{text}");
     assert!(text.contains("Done. New sessions remember"), "{text}");
     assert!(machine.text(SETTINGS).contains("recoup"));
     assert!(machine.text("recoup/config.toml").starts_with("[judge]\nenabled = false\n"));
@@ -58,6 +63,31 @@ fn it_is_shown_in_colours_and_written_after_a_yes() {
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("Remove this? [y/N]"), "{text}");
     assert_eq!(machine.text(SETTINGS), "{\n  \"model\": \"opus\"\n}\n");
+}
+
+#[test]
+fn every_change_is_shown_on_request_and_asked_about_again() {
+    let machine = Machine::with_settings("{\n  \"model\": \"opus\"\n}\n");
+    let (mut pty, pts) = open().unwrap();
+    pty.resize(Size::new(40, 120)).unwrap();
+    let args = [
+        "init", "--client", "claude-code", "--judge", "no", "--sync-rules", "no", "--skills", "off",
+    ];
+    let command = Command::from(machine.command(&args)).env("TERM", "xterm");
+    let mut child = command.spawn(pts).unwrap();
+    pty.write_all(b"d\nn\n").unwrap();
+    let (mut text, mut room) = (String::new(), [0; 4096]);
+    while let Ok(read @ 1..) = pty.read(&mut room) {
+        text += &String::from_utf8_lossy(&room[..read]);
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{text}");
+    assert_eq!(text.matches("Write these 3 files?").count(), 2, "{text}");
+    assert!(text.contains("\u{1b}[32m+  \"hooks\": {"), "in colours: {text}");
+    assert!(text.contains("Nothing was changed."), "{text}");
+    assert_eq!(machine.text(SETTINGS), "{\n  \"model\": \"opus\"\n}\n");
+    let (_, text) = seen(&machine, &["init", "--diff"], &[]);
+    assert!(text.contains("\u{1b}[32m+  \"hooks\": {"), "{text}");
+    assert!(text.contains("Write these 3 files? [y/N]"), "{text}");
 }
 
 #[test]

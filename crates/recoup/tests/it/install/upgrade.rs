@@ -156,7 +156,7 @@ fn an_extension_that_was_changed_is_shown_before_it_is_replaced() {
     machine.init(&["--client", "pi"]);
     let file = ".pi/agent/extensions/recoup.ts";
     machine.write(file, format!("{}\n// my own work\n", machine.text(file)));
-    let output = machine.init(&["--client", "pi"]);
+    let output = machine.init(&["--client", "pi", "--diff"]);
     assert!(output.text().contains("-// my own work"), "{}", output.text());
     assert!(output.stderr.contains("a copy of it is kept"), "{}", output.stderr);
 }

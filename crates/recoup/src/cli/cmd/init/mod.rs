@@ -1,6 +1,6 @@
-//! `recoup init`: sets up hooks and MCP server for the clients on this machine. All changes are
-//! computed and shown first, and again if a file has changed meanwhile; after one question all are
-//! written, or none.
+//! `recoup init`: sets up hooks and MCP server for the clients on this machine. It first says what it
+//! found, one line for each client. All changes are computed before the question, can be seen in full,
+//! and are computed again if a file has changed meanwhile; then all are written, or none.
 
 mod ask;
 mod diff;
@@ -13,7 +13,7 @@ use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::project::Project;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::change_mode::{ChangeModeArgs, MissingFlag};
+use super::change_mode::{ChangeModeArgs, ConsentReport as _, MissingFlag};
 use super::learn;
 use crate::cli::failure;
 use crate::cli::{CommandAnswer, CommandResult, mirror, ui};
@@ -43,6 +43,9 @@ pub(in crate::cli) struct InitArgs {
     project: bool,
     #[command(flatten)]
     mode: ChangeModeArgs,
+    /// Show every change in full, as --dry-run does
+    #[arg(long, conflicts_with = "json")]
+    diff: bool,
     /// The recoup executable that clients start [default: the one on the PATH]
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
@@ -135,17 +138,28 @@ impl InitArgs {
         found.dedup();
         let peers = ask::decide_peers(&found, self.replace_peers, self.may_ask());
         wish.replace_peers = &peers.replaced;
+        if !peers.replaced.is_empty() {
+            draft = InitDraft::compute(&named, &wish, &[], around)?;
+        }
+        if !self.mode.json {
+            InitReport::new(&wish, &draft, &peers.kept).print_clients();
+        }
         let answers = self.collect_answers(&draft, &peers, around)?;
-        if !peers.replaced.is_empty() || !answers.is_empty() {
+        if !answers.is_empty() {
             draft = InitDraft::compute(&named, &wish, &answers, around)?;
         }
         let mut report = InitReport::new(&wish, &draft, &peers.kept);
+        // Where nobody can ask for more, all of it is shown.
+        let in_full =
+            self.diff || self.mode.dry_run || (!self.mode.yes && !self.mode.json && !ui::can_ask());
         if !self.mode.json {
             // With --yes a closed stdout is no reason to stop (`recoup init --yes | head`).
-            let any = draft.has_changes();
-            report.print_changes(any).or_else(|gone| self.mode.yes.then_some(()).ok_or(gone))?;
+            let shown = if in_full { report.print_details().map(drop) } else { Ok(()) };
+            shown.or_else(|gone| self.mode.yes.then_some(()).ok_or(gone))?;
+            report.print_remarks(draft.has_changes());
         }
-        let question = format!("Write {}?", report.describe_files());
+        let offer = if in_full { "" } else { " `d` shows every change." };
+        let question = format!("Write {}?{offer}", report.describe_files());
         if draft.has_changes()
             && !self.mode.dry_run
             && self.mode.ask_consent(&mut report, &question, "nothing was written")?

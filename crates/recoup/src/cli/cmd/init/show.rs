@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use recoup_core::secrets;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::{FailedClient, InitDraft, diff};
 use crate::cli::cmd::change_mode::{ConsentReport, MissingFlag};
 use crate::cli::failure::CommandError;
-use crate::cli::ui;
+use crate::cli::ui::{self, DIM, GREEN};
+use crate::clients::ClientVersion;
 use crate::install::{
     BACKUPS, BackupList, FileChange, InstallPlan, InstallRequest, PeerEntry, ServerStartChange,
 };
@@ -37,6 +39,8 @@ struct ClientReport {
     client: &'static str,
     #[serde(skip)]
     title: &'static str,
+    #[serde(skip)]
+    version: Option<ClientVersion>,
     files: Vec<FileReport>,
     notes: Vec<String>,
     /// Other memory tools of this client that stay.
@@ -95,6 +99,10 @@ impl ConsentReport for InitReport {
     fn set_missing(&mut self, flag: MissingFlag) {
         self.missing = Some(flag);
     }
+
+    fn print_details(&self) -> Result<bool, CommandError> {
+        self.changes().try_for_each(FileReport::print_diff).map(|()| true)
+    }
 }
 
 impl InitReport {
@@ -113,6 +121,7 @@ impl InitReport {
         let of_plan = |plan: &InstallPlan| ClientReport {
             client: plan.client.as_str(),
             title: plan.client.title(),
+            version: plan.client.version(wish.places),
             files: plan.changes.iter().map(file).collect(),
             notes: plan.notes.clone(),
             hooks_off: plan.hooks_off,
@@ -136,13 +145,36 @@ impl InitReport {
         }
     }
 
-    /// Prints what would change.
-    pub(super) fn print_changes(&self, changed: bool) -> Result<(), CommandError> {
-        self.changes().try_for_each(FileReport::print)?;
+    /// Prints one line for each client: what will be set up, or that it is.
+    pub(super) fn print_clients(&self) {
+        let name = |client: &ClientReport| match client.version {
+            Some(version) => format!("{} {version}", client.title),
+            None => client.title.to_owned(),
+        };
+        let width =
+            self.clients.iter().map(|client| name(client).width()).max().unwrap_or_default();
         for client in &self.clients {
-            if client.files.iter().all(|file| file.state == FileChangeState::Unchanged) {
-                ui::say(format_args!("{}: already set up", client.title));
+            let (name, files) = (ui::padded(&name(client), width), &client.files);
+            let changed = files.iter().filter(|file| file.state != FileChangeState::Unchanged);
+            let what: Vec<_> = changed.flat_map(|file| &file.what).map(String::as_str).collect();
+            if what.is_empty() {
+                ui::say_marked(DIM, "✓", &name, "already set up");
+            } else {
+                ui::say_marked(GREEN, "+", &name, &what.join("; "));
             }
+        }
+        for FailedReport { error, .. } in &self.failed {
+            ui::error(error);
+        }
+    }
+
+    /// Prints what else there is to know before the question.
+    pub(super) fn print_remarks(&self, changed: bool) {
+        self.settings.iter().for_each(|file| {
+            ui::say_marked(GREEN, "+", &file.shown, &file.what.join("; "));
+        });
+        self.changes().for_each(FileReport::print_note);
+        for client in &self.clients {
             for note in &client.notes {
                 ui::say(format_args!("{}: {note}", client.title));
             }
@@ -161,13 +193,9 @@ impl InitReport {
                 ));
             }
         }
-        for FailedReport { error, .. } in &self.failed {
-            ui::error(error);
-        }
         if !changed {
             ui::say("Nothing was changed.");
         }
-        Ok(())
     }
 
     /// True if every change was already shown in `seen`.
@@ -251,8 +279,14 @@ impl FileReport {
         }
     }
 
-    /// Prints what would change in the file.
+    /// Prints what would change in the file, and the side effect of replacing it.
     pub(in crate::cli::cmd) fn print(&self) -> Result<(), CommandError> {
+        self.print_diff()?;
+        self.print_note();
+        Ok(())
+    }
+
+    fn print_diff(&self) -> Result<(), CommandError> {
         match (&self.diff, self.state) {
             _ if !self.servers.is_empty() => {
                 ui::diff(&self.shown)?;
@@ -267,8 +301,11 @@ impl FileReport {
             }
             (None, _) => ui::diff(&format!("+++ {}\n+ {}", self.shown, self.what.join("; ")))?,
         }
-        self.note.iter().for_each(|note| ui::warn(format_args!("{}: {note}", self.shown)));
         Ok(())
+    }
+
+    fn print_note(&self) {
+        self.note.iter().for_each(|note| ui::warn(format_args!("{}: {note}", self.shown)));
     }
 
     /// True if `seen` shows the same change; line numbers may differ.

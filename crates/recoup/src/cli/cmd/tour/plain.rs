@@ -1,21 +1,16 @@
-//! `recoup tour`: the main job end to end, with the real commands, in a
-//! temporary home. Nothing of the user's is read or written.
+//! The tour as text, all steps at once: for scripts, and for people who want to see every byte.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::base::fsx;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
-use crate::cli::{CommandAnswer, CommandError, CommandResult, human, ui};
-use crate::config::VARIABLES;
-use crate::process;
+use super::{CORRECTION, NEXT_SESSION, SOURCE, TourHome};
+use crate::cli::{CommandError, human, ui};
 
-const SOURCE: &str = "src/auth.rs";
 const NAMED: [&str; 6] =
     ["--paths", SOURCE, "--query", "find sql injection", "--operation", "security-audit"];
 const REVIEW: &str = r#"{"verdict":"PASS","findings":[]}"#;
@@ -23,11 +18,6 @@ const REVIEW: &str = r#"{"verdict":"PASS","findings":[]}"#;
 /// Stands in for an agent: slow, and about a file.
 const AGENT: &str = "sleep 1\necho \"$(wc -l < src/auth.rs) lines reviewed, nothing found\"\n";
 const EXEC: [&str; 6] = ["exec", "--source", SOURCE, "--", "sh", "agent.sh"];
-
-/// Payloads that Claude Code passes to `recoup hook`.
-const CORRECTION: &str = r#"{"hook_event_name":"UserPromptSubmit","session_id":"monday","prompt":"no, put tests in __tests__/"}"#;
-const NEXT_SESSION: &str =
-    r#"{"hook_event_name":"SessionStart","session_id":"tuesday","source":"startup"}"#;
 
 /// An MCP server with one slow tool.
 const MCP_SERVER: &str = r#"while read -r line; do
@@ -53,35 +43,26 @@ const MCP_CLIENT: [&str; 4] = [
 
 /// One of the examples: an agent file, a question, and what a model answered.
 const AGENT_FILES: [(&str, &str); 3] = [
-    ("review-diff.md", include_str!("../../../../../examples/review-diff.md")),
-    (DIFF, include_str!("../../../../../examples/change.diff")),
-    ("recorded.jsonl", include_str!("../../../../../examples/review-diff.cassette.jsonl")),
+    ("review-diff.md", include_str!("../../../../../../examples/review-diff.md")),
+    (DIFF, include_str!("../../../../../../examples/change.diff")),
+    ("recorded.jsonl", include_str!("../../../../../../examples/review-diff.cassette.jsonl")),
 ];
 const DIFF: &str = "change.diff";
 const RUN: [&str; 3] = ["run", "review-diff.md", "-"];
 
-/// Shows the main job end to end, in a temporary home.
-pub(super) fn run() -> CommandResult {
-    let temp = tempfile::Builder::new()
-        .prefix("recoup-tour-")
-        .tempdir()
-        .with_context(|| "creating a temporary home directory".to_owned())?;
-    // A hook leaves a worker behind, which would write into the home while it is removed.
-    process::adopt_orphans();
-    let taken = GuidedTour { dir: temp.path() }.play();
-    process::wait_for_children();
-    taken
+/// Shows the main job end to end.
+pub(super) fn play(home: &TourHome) -> Result<(), CommandError> {
+    PlainTour { home }.play()
 }
 
-struct GuidedTour<'a> {
-    dir: &'a Path,
+struct PlainTour<'a> {
+    home: &'a TourHome,
 }
 
-impl GuidedTour<'_> {
-    fn play(&self) -> CommandResult {
-        fsx::ensure_dir(&self.dir.join("project/src"))?;
+impl PlainTour<'_> {
+    fn play(&self) -> Result<(), CommandError> {
         self.edit_source("fn login() {\n}\n")?;
-        fsx::write_atomic(&self.dir.join("project/agent.sh"), AGENT.as_bytes())?;
+        self.home.write("agent.sh", AGENT)?;
 
         print_comment("A slow command, such as an agent that reviews a file:")?;
         self.run_step(&EXEC, 0)?;
@@ -115,8 +96,8 @@ impl GuidedTour<'_> {
         self.run_step(&["hook", NEXT_SESSION], 0)?;
         print_comment("You can see and change everything that is remembered:")?;
         self.run_step(&["memory", "list"], 0)?;
-        fsx::write_atomic(&self.dir.join("project/server.sh"), MCP_SERVER.as_bytes())?;
-        fsx::write_atomic(&self.dir.join("home/config.toml"), MCP_CONFIG.as_bytes())?;
+        self.home.write("server.sh", MCP_SERVER)?;
+        self.home.write("../home/config.toml", MCP_CONFIG)?;
         print_comment("An MCP server with a slow tool. You allow its results for 5 minutes:")?;
         ui::line("$ cat ~/.recoup/config.toml")?;
         ui::data(&[MCP_CONFIG.as_bytes()])?;
@@ -127,7 +108,7 @@ impl GuidedTour<'_> {
         print_comment("`recoup mcp wrap` puts the proxy in front of the servers of your clients.")?;
 
         for (name, text) in AGENT_FILES {
-            fsx::write_atomic(&self.dir.join("project").join(name), text.as_bytes())?;
+            self.home.write(name, text)?;
         }
         print_comment(
             "An agent can be a file, too: this one reviews a diff. Its model's answer is a recording here:",
@@ -138,12 +119,11 @@ impl GuidedTour<'_> {
 
         print_comment(
             "For more, see `recoup exec --help`, `recoup run --help` and `recoup memory --help`.",
-        )?;
-        Ok(CommandAnswer::Yes)
+        )
     }
 
     fn edit_source(&self, contents: &str) -> Result<()> {
-        fsx::write_atomic(&self.dir.join("project").join(SOURCE), contents.as_bytes())
+        self.home.write(SOURCE, contents)
     }
 
     /// A `recoup cache` command about the review.
@@ -155,20 +135,11 @@ impl GuidedTour<'_> {
 
     /// Runs a real command and shows its output and duration.
     fn run_step(&self, args: &[&str], expected: i32) -> Result<(), CommandError> {
-        // Quoted as one would type them.
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:".contains(c);
-        let words: Vec<String> = args
-            .iter()
-            .map(
-                |arg| {
-                    if arg.chars().all(is_plain) { (*arg).to_owned() } else { format!("'{arg}'") }
-                },
-            )
-            .collect();
         let input = if args.contains(&"-") { format!(" < {DIFF}") } else { String::new() };
-        ui::line(format_args!("$ recoup {}{input}", words.join(" ")))?;
+        ui::line(format_args!("$ {}{input}", super::typed_command(args)))?;
         let started = SystemClock.now();
         let output = self.run(args)?;
+        self.home.check_interrupt()?;
         ui::data(&[&output.stdout, &output.stderr])?;
         let took = SystemClock.now().millis_since(started);
         ui::line(format_args!("({})", human::short_duration(took)))?;
@@ -187,6 +158,7 @@ impl GuidedTour<'_> {
         let started = SystemClock.now();
         let talking = || "talking to the proxy".to_owned();
         let mut child = self
+            .home
             .command(&MCP_PROXY)?
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -209,34 +181,18 @@ impl GuidedTour<'_> {
         ui::line(format_args!("({})", human::short_duration(took)))?;
         drop(requests);
         child.wait().with_context(talking)?;
-        Ok(())
+        self.home.check_interrupt()
     }
 
     fn run(&self, args: &[&str]) -> Result<Output> {
-        let mut command = self.command(args)?;
+        let mut command = self.home.command(args)?;
         let input = if args.contains(&"-") {
-            let file = File::open(self.dir.join("project").join(DIFF));
+            let file = File::open(self.home.project().join(DIFF));
             Stdio::from(file.with_context(|| format!("opening {DIFF}"))?)
         } else {
             Stdio::null()
         };
         command.stdin(input).output().with_context(|| "starting recoup".to_owned())
-    }
-
-    fn command(&self, args: &[&str]) -> Result<Command> {
-        let program = process::own_program()?;
-        let mut command = Command::new(program);
-        // The user's configuration must not influence the tour.
-        for variable in VARIABLES.iter().filter(|var| var.name != "HOME") {
-            command.env_remove(variable.name);
-        }
-        command
-            .args(args)
-            .current_dir(self.dir.join("project"))
-            .env("RECOUP_HOME", self.dir.join("home"))
-            // Interactive, even if an agent has started the tour.
-            .env("CLAUDE_CODE_ENTRYPOINT", "cli");
-        Ok(command)
     }
 }
 
