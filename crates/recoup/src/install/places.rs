@@ -12,13 +12,22 @@ use crate::config::env;
 const PROGRAM_NAME: &str = "recoup";
 
 /// Parts of temporary paths, and why these do not last.
-const TEMPORARY_PATHS: [(&[&str], &str); 6] = [
+const TEMPORARY_PATHS: [(&[&str], &str); 5] = [
     (&["target", "debug"], "the next build replaces it"),
     (&["target", "release"], "the next build replaces it"),
-    (&["_npx"], "npx clears its cache"),
     (&["_cacache"], "npm clears its cache"),
     (&["Cellar"], "the next version is in another directory"),
     (&["nix", "store"], "the next version is in another directory"),
+];
+
+/// Parts of the caches from which package runners start programs, and why these do not last.
+const RUNNER_CACHES: [(&[&str], &str); 6] = [
+    (&["_npx"], "npx clears its cache"),
+    (&["pnpm", "dlx"], "pnpm clears its cache"),
+    (&["archive-v0"], "uv clears its cache"),
+    (&["environments-v2"], "uv clears its cache"),
+    (&["pipx", ".cache"], "pipx clears its cache"),
+    (&[".cache", "pipx"], "pipx clears its cache"),
 ];
 
 /// Directories of the user, the clients and the project.
@@ -153,14 +162,23 @@ fn demand_program(path: &Path) -> Result<()> {
 /// Explains why a path is temporary, if it is.
 fn why_temporary(path: &Path) -> Option<&'static str> {
     let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
-    let has = |wanted: &[&str]| parts.windows(wanted.len()).any(|part| part == wanted);
     // `target/x86_64-unknown-linux-musl/release` is cargo's as well.
     let is_build = |part: &[&str]| {
         part[0] == "target" && part[1].contains('-') && matches!(part[2], "debug" | "release")
     };
     let built = parts.windows(3).any(is_build).then_some("the next build replaces it");
-    let known = || TEMPORARY_PATHS.iter().find(|(wanted, _)| has(wanted)).map(|(_, why)| *why);
-    built.or_else(known)
+    built.or_else(|| find_reason(path, &TEMPORARY_PATHS)).or_else(|| runner_cache(path))
+}
+
+/// Explains why a package runner's cache does not last, if the path is in one.
+pub(super) fn runner_cache(path: &Path) -> Option<&'static str> {
+    find_reason(path, &RUNNER_CACHES)
+}
+
+fn find_reason(path: &Path, known: &[(&[&str], &'static str)]) -> Option<&'static str> {
+    let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
+    let has = |wanted: &[&str]| parts.windows(wanted.len()).any(|part| part == wanted);
+    known.iter().find(|(wanted, _)| has(wanted)).map(|(_, why)| *why)
 }
 
 #[cfg(test)]
@@ -174,9 +192,13 @@ mod tests {
         assert!(passing("/src/recoup/target/x86_64-unknown-linux-musl/release/recoup"));
         assert!(passing("/opt/homebrew/Cellar/recoup/0.1.0/bin/recoup"));
         assert!(passing("/home/me/.npm/_npx/3f/node_modules/.bin/recoup"));
+        assert!(passing("/home/me/.cache/uv/archive-v0/9xQ/bin/recoup"));
+        assert!(passing("/home/me/.local/share/pipx/.cache/5ac/bin/recoup"));
         assert!(passing("/nix/store/abc-recoup-0.1.0/bin/recoup"));
         assert!(!passing("/home/me/.cargo/bin/recoup"));
         assert!(!passing("/opt/homebrew/bin/recoup"));
         assert!(!passing("/home/me/target/recoup"));
+        assert!(!passing("/home/me/.local/share/uv/tools/recoup/bin/recoup"));
+        assert!(!passing("/usr/lib/node_modules/recoup/node_modules/recoup-linux-x64/bin/recoup"));
     }
 }
