@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::licences;
-use super::packages::{COMPLETIONS, PackageSet, VERSION, copy_file, description, read, write};
+use super::packages::{COMPLETIONS, PackageSet, VERSION, copy_file, read, write};
 use crate::process;
 use crate::unpacked;
 
@@ -79,9 +79,8 @@ fn changelog(set: &PackageSet) -> Result<String, String> {
     let mut date = Command::new("date");
     let date = process::capture(date.args(["-u", "-R", "-d", &format!("@{}", set.time)]))?;
     Ok(format!(
-        "recoup ({VERSION}) unstable; urgency=low\n\n  * {}. CHANGELOG.md.gz has the changes.\n\n \
+        "recoup ({VERSION}) unstable; urgency=low\n\n  * CHANGELOG.md.gz has the changes.\n\n \
          -- {}  {date}",
-        description()?,
         maintainer()
     ))
 }

@@ -252,3 +252,42 @@ pub(super) fn copy_file(from: &Path, to: &Path) -> Result<(), String> {
     to.parent().map_or(Ok(()), create_dir)?;
     fs::copy(from, to).map(drop).map_err(|error| format!("{}: {error}", from.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_binstall_finds_the_tarball_and_the_program_in_it() {
+        let manifest = read(&workspace::root().join("crates/recoup/Cargo.toml")).unwrap();
+        let expanded = |key: &str| {
+            let start = format!("{key} = \"");
+            let line = manifest.lines().find_map(|line| line.strip_prefix(&start)).unwrap();
+            [
+                ("name", "recoup"),
+                ("bin", "recoup"),
+                ("version", VERSION),
+                ("target-family", "linux"),
+                ("target-arch", "x86_64"),
+            ]
+            .iter()
+            .fold(line.trim_end_matches('"').to_owned(), |text, (variable, value)| {
+                text.replace(&format!("{{ {variable} }}"), value)
+            })
+        };
+        let processor = &PROCESSORS[0];
+        let set = PackageSet { folder: "/x".into(), processor, time: "0".into(), level: "1" };
+        let tarball = set.tarball().display().to_string().replace("/x/", "/");
+        assert!(expanded("pkg-url").ends_with(&tarball), "{}", expanded("pkg-url"));
+        assert_eq!(expanded("bin-dir"), format!("{}/bin/recoup", set.name()));
+    }
+
+    #[test]
+    fn every_package_has_the_program_s_own_version() {
+        let lock = read(&workspace::root().join("Cargo.lock")).unwrap();
+        for name in ["recoup", "recoup-core", "xtask"] {
+            let entry = format!("name = \"{name}\"\nversion = \"{VERSION}\"\n");
+            assert!(lock.contains(&entry), "{name}");
+        }
+    }
+}

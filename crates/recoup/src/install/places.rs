@@ -9,7 +9,9 @@ use crate::clients::{AgentClient, ClientDirs, ClientVersion};
 use crate::config::env;
 
 /// File name by which our entries are recognised.
-const PROGRAM_NAME: &str = "recoup";
+pub(super) const PROGRAM_NAME: &str = "recoup";
+/// Directory of a copy of the program, in our own.
+pub(super) const PROGRAMS: &str = "bin";
 
 /// Parts of temporary paths, and why these do not last.
 const TEMPORARY_PATHS: [(&[&str], &str); 5] = [
@@ -119,13 +121,9 @@ pub(crate) fn stable_program_path(
     if let Some(named) = named {
         return demand_program(named).map(|()| named.to_owned());
     }
-    let same = |path: &PathBuf| {
-        path.canonicalize().is_ok_and(|it| Some(it) == running.canonicalize().ok())
-    };
-    let lasts = |path: &PathBuf| why_temporary(path).is_none() && is_program(path);
-    let on_path = places.search_outside_project().into_iter().map(|dir| dir.join(PROGRAM_NAME));
-    let mut found = on_path.chain([running.to_owned()]).filter(same);
-    if let Some(path) = found.find(lasts) {
+    let of_runner = || runner_cache(running).map(|_| program_copy_path(places));
+    let copied = || of_runner().filter(|path| is_program(path));
+    if let Some(path) = find_lasting_path(running, places).or_else(copied) {
         return demand_program(&path).map(|()| path);
     }
     let why = why_temporary(running).unwrap_or("it is not executable");
@@ -137,6 +135,22 @@ pub(crate) fn stable_program_path(
             running.display()
         ),
     ))
+}
+
+/// Finds the running program in a place that lasts: on the search path, or where it was started.
+pub(super) fn find_lasting_path(running: &Path, places: &InstallPaths) -> Option<PathBuf> {
+    let same = |path: &PathBuf| {
+        path.canonicalize().is_ok_and(|it| Some(it) == running.canonicalize().ok())
+    };
+    let lasts = |path: &PathBuf| why_temporary(path).is_none() && is_program(path);
+    let on_path = places.search_outside_project().into_iter().map(|dir| dir.join(PROGRAM_NAME));
+    let mut found = on_path.chain([running.to_owned()]).filter(same);
+    found.find(lasts)
+}
+
+/// Path of the copy that `init` makes of a program in a package runner's cache.
+pub(super) fn program_copy_path(places: &InstallPaths) -> PathBuf {
+    places.own.join(PROGRAMS).join(PROGRAM_NAME)
 }
 
 fn demand_program(path: &Path) -> Result<()> {

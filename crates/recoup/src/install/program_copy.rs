@@ -7,12 +7,7 @@ use recoup_core::Result;
 use recoup_core::base::fsx;
 use recoup_core::error::IoContext as _;
 
-use super::places::{InstallPaths, runner_cache, stable_program_path};
-
-/// The directory of the copy, in our own.
-pub(super) const PROGRAMS: &str = "bin";
-/// Name of the copy in it.
-pub(super) const PROGRAM_COPY: &str = "recoup";
+use super::places::{InstallPaths, find_lasting_path, program_copy_path, runner_cache};
 
 /// A program that is to be copied, and its destination.
 #[derive(Debug)]
@@ -29,11 +24,10 @@ impl ProgramCopy {
     /// program in a place that does.
     pub(crate) fn plan(running: &Path, places: &InstallPaths) -> Option<Self> {
         let reason = runner_cache(running)?;
-        if stable_program_path(running, None, places).is_ok() {
+        if find_lasting_path(running, places).is_some() {
             return None;
         }
-        let to = places.own.join(PROGRAMS).join(PROGRAM_COPY);
-        Some(Self { from: running.to_owned(), to, reason })
+        Some(Self { from: running.to_owned(), to: program_copy_path(places), reason })
     }
 
     /// True if the copy is not there, or is another version.

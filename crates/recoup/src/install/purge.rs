@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::apply::{BACKUPS, BackupName};
 use super::edit::toml;
-use super::program_copy::{PROGRAM_COPY, PROGRAMS};
+use super::places::{PROGRAM_NAME, PROGRAMS};
 
 /// Limit for files that are inspected.
 const LARGEST: u64 = 16 << 20;
@@ -158,7 +158,7 @@ fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
             None => is_of_database(name, path),
         },
         [BACKUPS, name] => BackupName::parse(name).is_some(),
-        [PROGRAMS, name] => *name == PROGRAM_COPY,
+        [PROGRAMS, name] => *name == PROGRAM_NAME,
         ["breakers", name] => is_hex(name.strip_suffix(".lock").unwrap_or(name), STORE),
         ["claims", store, name] => {
             is_hex(store, STORE) && has_stem(name, ".claim", |id| is_hex(id, PROJECT))
