@@ -16,7 +16,11 @@ Tasks:
                      opencode and Pi, from the npm registry; --seed repeats the random
                      cases of an earlier run, which printed its seed
   bench [-- ARGS]    print the table of speed ratios; ARGS go to the benchmark
-  dist               build the program for distribution: static, with full optimization
+  dist [--check]     build the program for distribution (static, with full optimization) and its
+                     packages: a tarball with its installer, a Python wheel, npm packages, a Debian
+                     package; --check also installs each where nothing else is, and runs lintian,
+                     `cargo publish --dry-run` and `cargo deny`
+  dist --debug       package the program of the tests, and install each package (a step of `test`)
   eval secrets       accuracy of secret detection, with every error
   eval retrieval     quality of memory search, against plain BM25; --verbose lists misses
   eval memory        changes of mind, retractions, scopes, ends, refusals; --verbose lists errors
@@ -34,7 +38,7 @@ pub(crate) enum Task {
     Test(Extent, Option<u64>),
     /// With the arguments for the benchmark itself.
     Bench(Vec<OsString>),
-    Dist,
+    Dist(Packaging),
     Eval(Subject),
     Picture,
     Tools(Extent),
@@ -48,6 +52,17 @@ pub(crate) enum Extent {
     Usual,
     /// That, and what needs large programs from the npm registry.
     Full,
+}
+
+/// Which program is packaged, and how far its packages are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packaging {
+    /// The program as it is distributed, unchecked.
+    Unchecked,
+    /// The same, with every check.
+    Checked,
+    /// The program of the tests, installed from each package.
+    Debug,
 }
 
 /// What can be evaluated against a corpus.
@@ -91,7 +106,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Task, F
         Some("test") => return test(arguments),
         Some("bench") => return bench(arguments),
         Some("eval") => return eval(arguments),
-        Some("dist") => Task::Dist,
+        Some("dist") => return dist(arguments),
         Some("picture") => Task::Picture,
         Some("tools") => return extent(arguments).map(Task::Tools),
         Some("help" | "--help" | "-h") => Task::Help,
@@ -104,6 +119,18 @@ fn extent(arguments: impl Iterator<Item = OsString>) -> Result<Extent, Failure> 
     let (full, rest) = flag(arguments, "--full");
     let extent = if full { Extent::Full } else { Extent::Usual };
     nothing_more(rest).map(|()| extent)
+}
+
+fn dist(arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
+    let (check, rest) = flag(arguments, "--check");
+    let (debug, rest) = flag(rest, "--debug");
+    let packaging = match (check, debug) {
+        (true, true) => return Err(usage("--check and --debug do not go together")),
+        (true, false) => Packaging::Checked,
+        (false, true) => Packaging::Debug,
+        (false, false) => Packaging::Unchecked,
+    };
+    nothing_more(rest).map(|()| Task::Dist(packaging))
 }
 
 fn test(arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
@@ -220,7 +247,13 @@ mod tests {
         ] {
             assert_eq!(parsed(line), Ok(Task::Eval(Subject::Capture(which))));
         }
-        assert_eq!(parsed("dist"), Ok(Task::Dist));
+        for (line, packaging) in [
+            ("dist", Packaging::Unchecked),
+            ("dist --check", Packaging::Checked),
+            ("dist --debug", Packaging::Debug),
+        ] {
+            assert_eq!(parsed(line), Ok(Task::Dist(packaging)));
+        }
         assert_eq!(parsed("picture"), Ok(Task::Picture));
         assert_eq!(parsed("bench"), Ok(Task::Bench(Vec::new())));
         for help in ["help", "--help", "-h"] {
@@ -243,6 +276,8 @@ mod tests {
             ("test --seed", "--seed ``: not a number"),
             ("test --seed x", "--seed `x`: not a number"),
             ("test --full --full", "unexpected argument `--full`"),
+            ("dist --check --debug", "--check and --debug do not go together"),
+            ("dist now", "unexpected argument `now`"),
             ("bench --quick", "unexpected argument `--quick`"),
             ("eval", "no subject given"),
             ("eval speed", "unknown evaluation `speed`"),

@@ -1,16 +1,26 @@
-//! `cargo xtask dist`: the program as it is distributed, and how cargo builds it.
+//! `cargo xtask dist`: the program as it is distributed, how cargo builds it, and its packages.
 //!
 //! More than half of a hit is loading the program. A static program at a fixed address needs no
 //! dynamic linker and no relocations, so fewer pages are touched before `main`. Host names are
 //! looked up in `/etc/hosts` and by DNS (`crates/recoup/static_lookup.c` says why only there).
 
+mod bare_root;
+mod check;
+mod debian_package;
+mod licences;
+mod packages;
+mod publish;
+mod web_server;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
+use crate::args::Packaging;
 use crate::failure::Failure;
 use crate::process;
 use crate::workspace;
+use packages::PackageSet;
 
 /// The profile in the workspace's Cargo.toml.
 const PROFILE: &str = "dist";
@@ -19,7 +29,30 @@ const PROFILE: &str = "dist";
 const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
 const TARGET: [&str; 2] = ["--target", "host-tuple"];
 
-pub(crate) fn run() -> Result<ExitCode, Failure> {
+pub(crate) fn run(packaging: Packaging) -> Result<ExitCode, Failure> {
+    let target = workspace::target_dir();
+    let scratch = target.join("tmp/packages");
+    if packaging == Packaging::Debug {
+        let set = PackageSet::make(&debug_program()?, &target.join("packages-debug"), "1");
+        check::install_all(&set.map_err(Failure::Task)?, &scratch).map_err(Failure::Task)?;
+        eprintln!("the packages of the debug build can be installed, and work");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let program = build()?;
+    let set = PackageSet::make(&program, &target.join("packages"), "9").map_err(Failure::Task)?;
+    if packaging == Packaging::Checked {
+        check::install_all(&set, &scratch).map_err(Failure::Task)?;
+        publish::check_all(&set).map_err(Failure::Task)?;
+    }
+    println!("{}", program.display());
+    for file in crate::unpacked::entries(&set.folder).unwrap_or_default() {
+        let size = fs::metadata(&file).map_or(0, |metadata| metadata.len());
+        println!("{} ({}.{} MB)", file.display(), size / 1_000_000, size / 100_000 % 10);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn build() -> Result<PathBuf, Failure> {
     let mut build = cargo("build");
     build.args(["-p", "recoup"]);
     let status = build.status().map_err(|error| not_started(&error))?;
@@ -28,10 +61,17 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
                        library (Debian: libc6-dev, Fedora: glibc-static)";
         return Err(Failure::Task(message.to_owned()));
     }
-    let program = program()?;
-    let size = fs::metadata(&program).map_or(0, |metadata| metadata.len());
-    println!("{} ({}.{} MB)", program.display(), size / 1_000_000, size / 100_000 % 10);
-    Ok(ExitCode::SUCCESS)
+    program()
+}
+
+/// The program that cargo builds for tests, as they have just left it or built now.
+fn debug_program() -> Result<PathBuf, Failure> {
+    let mut build = workspace::cargo(["test", "--workspace", "--locked", "--no-run", "--quiet"]);
+    let status = build.status().map_err(|error| not_started(&error))?;
+    if !status.success() {
+        return Err(Failure::Task("the program was not built".to_owned()));
+    }
+    Ok(workspace::target_dir().join("debug/recoup"))
 }
 
 /// A cargo command on the program as it is distributed.

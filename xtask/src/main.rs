@@ -51,7 +51,7 @@ fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, Failure> {
     match args::parse(arguments)? {
         Task::Test(extent, seed) => test::run(extent, seed),
         Task::Bench(arguments) => bench::run(&arguments),
-        Task::Dist => dist::run(),
+        Task::Dist(packaging) => dist::run(packaging),
         Task::Eval(subject) => eval::run(&subject),
         Task::Picture => picture::run(),
         Task::Tools(extent) => tools::run(extent),

@@ -132,7 +132,7 @@ const DEBIANS: &str = "#!/bin/sh\n\
     export PYTHONHOME=\"$root/usr\"\n\
     exec \"$root/usr/bin/python3\" \"$@\"\n";
 
-fn on_path(program: &str) -> Option<PathBuf> {
+pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let path: OsString = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }

@@ -9,6 +9,8 @@
 //! target/tools/litellm/bin/litellm       a gateway to model APIs, from Python's registry
 //! ```
 
+use std::path::PathBuf;
+
 use crate::mcp_clients;
 use crate::node::{self, REQUIREMENTS};
 use crate::process;
@@ -40,6 +42,11 @@ pub(crate) fn bring() -> Vec<Found> {
 }
 
 fn build(name: &str, version: &str) -> Result<Found, String> {
+    build_crate(name, version).map(|executable| Found::unasked(executable, version))
+}
+
+/// The program of a crate, built if it is not there in this version.
+pub(crate) fn build_crate(name: &str, version: &str) -> Result<PathBuf, String> {
     let shed = Shed::open(&workspace::tools_dir())?;
     let executable = shed.folder(name).join("bin").join(name);
     // Cargo's own register says which version it is.
@@ -59,7 +66,7 @@ fn build(name: &str, version: &str) -> Result<Found, String> {
                 .map_err(|error| format!("{}: {error}", scratch.display()))
         })?;
     }
-    Ok(Found::unasked(executable, version))
+    Ok(executable)
 }
 
 /// Neither program answers `--version` with success, so they are not asked.

@@ -28,7 +28,7 @@ enum Needs {
     Nothing,
 }
 
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
     Step {
         name: "fmt",
         arguments: &["fmt", "--all", "--check"],
@@ -45,6 +45,7 @@ const STEPS: [Step; 4] = [
         needs: Needs::Nothing,
     },
     Step { name: "test", arguments: &["test", "--workspace", "--locked"], needs: Needs::Tools },
+    Step { name: "packages", arguments: &["xtask", "dist", "--debug"], needs: Needs::Nothing },
 ];
 
 /// The tests that are ignored otherwise: each starts a real client.
@@ -58,6 +59,11 @@ const CLIENTS: Step = Step {
     ],
     needs: Needs::Tools,
 };
+
+/// The packages of the program as it is distributed: its build takes long, as do lintian and cargo's
+/// own dry run.
+const DISTRIBUTION: Step =
+    Step { name: "distribution", arguments: &["xtask", "dist", "--check"], needs: Needs::Nothing };
 
 /// The variable that seeds property tests. A plain `cargo test` takes it from
 /// `.cargo/config.toml`.
@@ -73,8 +79,8 @@ struct Run {
 /// Runs all steps. Without a given seed, property tests try new cases each day.
 pub(crate) fn run(extent: Extent, seed: Option<u64>) -> Result<ExitCode, Failure> {
     let (line, last) = match extent {
-        Extent::Usual => ("cargo xtask tools", None),
-        Extent::Full => ("cargo xtask tools --full", Some(&CLIENTS)),
+        Extent::Usual => ("cargo xtask tools", &[][..]),
+        Extent::Full => ("cargo xtask tools --full", &[CLIENTS, DISTRIBUTION][..]),
     };
     heading("tools", line);
     let run = Run { tools: Tools::bring(extent)?, seed: seed.unwrap_or_else(seed_of_today) };

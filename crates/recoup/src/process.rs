@@ -116,11 +116,17 @@ pub(crate) fn has_room(sink: BorrowedFd<'_>) -> bool {
     }
 }
 
+/// The event of an end that is closed only for writing, which not every system tells.
+#[cfg(target_os = "linux")]
+const HALF_CLOSED: PollFlags = PollFlags::RDHUP;
+#[cfg(not(target_os = "linux"))]
+const HALF_CLOSED: PollFlags = PollFlags::HUP;
+
 /// True if the other end is closed; there may still be data to read.
 pub(crate) fn is_hung_up(source: BorrowedFd<'_>) -> bool {
-    let mut polled = [PollFd::from_borrowed_fd(source, PollFlags::RDHUP)];
+    let mut polled = [PollFd::from_borrowed_fd(source, HALF_CLOSED)];
     poll(&mut polled, Some(&Timespec::default())).is_ok_and(|_| {
-        polled[0].revents().intersects(PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR)
+        polled[0].revents().intersects(PollFlags::HUP | HALF_CLOSED | PollFlags::ERR)
     })
 }
 

@@ -11,5 +11,6 @@ mod command;
 mod docs;
 mod files;
 mod housekeeping;
+mod licences;
 mod naming;
 mod tools;

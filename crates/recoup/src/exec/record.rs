@@ -20,7 +20,6 @@ use recoup_core::cache::FillRefusal;
 use recoup_core::entry::{Body, ChunkSource, INLINE_MAX};
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, Result};
-use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 
 /// Recorded output of a command.
@@ -353,8 +352,7 @@ impl ByteSpool {
     /// Opens the contents as a read-only file at its start. Contents in memory stay in memory.
     pub(super) fn to_file(&self) -> Result<File> {
         let in_memory = || {
-            let file = memfd_create("input", MemfdFlags::CLOEXEC).map_err(std::io::Error::from)?;
-            let mut file = File::from(file);
+            let mut file = memory_file()?;
             file.write_all(&self.memory)?;
             Ok(file)
         };
@@ -369,6 +367,18 @@ impl ByteSpool {
         file.seek(SeekFrom::Start(0)).with_context(spooling)?;
         Ok(file)
     }
+}
+
+#[cfg(target_os = "linux")]
+fn memory_file() -> std::io::Result<File> {
+    use rustix::fs::{MemfdFlags, memfd_create};
+    Ok(memfd_create("input", MemfdFlags::CLOEXEC)?.into())
+}
+
+/// An unnamed file on the disk: other systems have none in memory.
+#[cfg(not(target_os = "linux"))]
+fn memory_file() -> std::io::Result<File> {
+    tempfile::tempfile()
 }
 
 fn spooling() -> String {

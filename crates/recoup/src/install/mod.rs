@@ -17,6 +17,7 @@ mod installations;
 mod peers;
 mod places;
 mod plan;
+mod program_copy;
 pub(crate) mod purge;
 mod receipt;
 mod server_starts;
@@ -39,6 +40,7 @@ pub(crate) use installations::{
 pub(crate) use peers::PeerEntry;
 pub(crate) use places::{InstallPaths, is_program, stable_program_path as program_path};
 pub(crate) use plan::{InstallPlan, InstallRequest};
+pub(crate) use program_copy::ProgramCopy;
 pub(crate) use server_starts::ServerStartChange;
 pub(crate) use undo::{UndoPlan, UndoRequest};
 pub(crate) use version::ask_claude_code;

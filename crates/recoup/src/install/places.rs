@@ -9,16 +9,27 @@ use crate::clients::{AgentClient, ClientDirs, ClientVersion};
 use crate::config::env;
 
 /// File name by which our entries are recognised.
-const PROGRAM_NAME: &str = "recoup";
+pub(super) const PROGRAM_NAME: &str = "recoup";
+/// Directory of a copy of the program, in our own.
+pub(super) const PROGRAMS: &str = "bin";
 
 /// Parts of temporary paths, and why these do not last.
-const TEMPORARY_PATHS: [(&[&str], &str); 6] = [
+const TEMPORARY_PATHS: [(&[&str], &str); 5] = [
     (&["target", "debug"], "the next build replaces it"),
     (&["target", "release"], "the next build replaces it"),
-    (&["_npx"], "npx clears its cache"),
     (&["_cacache"], "npm clears its cache"),
     (&["Cellar"], "the next version is in another directory"),
     (&["nix", "store"], "the next version is in another directory"),
+];
+
+/// Parts of the caches from which package runners start programs, and why these do not last.
+const RUNNER_CACHES: [(&[&str], &str); 6] = [
+    (&["_npx"], "npx clears its cache"),
+    (&["pnpm", "dlx"], "pnpm clears its cache"),
+    (&["archive-v0"], "uv clears its cache"),
+    (&["environments-v2"], "uv clears its cache"),
+    (&["pipx", ".cache"], "pipx clears its cache"),
+    (&[".cache", "pipx"], "pipx clears its cache"),
 ];
 
 /// Directories of the user, the clients and the project.
@@ -110,13 +121,9 @@ pub(crate) fn stable_program_path(
     if let Some(named) = named {
         return demand_program(named).map(|()| named.to_owned());
     }
-    let same = |path: &PathBuf| {
-        path.canonicalize().is_ok_and(|it| Some(it) == running.canonicalize().ok())
-    };
-    let lasts = |path: &PathBuf| why_temporary(path).is_none() && is_program(path);
-    let on_path = places.search_outside_project().into_iter().map(|dir| dir.join(PROGRAM_NAME));
-    let mut found = on_path.chain([running.to_owned()]).filter(same);
-    if let Some(path) = found.find(lasts) {
+    let of_runner = || runner_cache(running).map(|_| program_copy_path(places));
+    let copied = || of_runner().filter(|path| is_program(path));
+    if let Some(path) = find_lasting_path(running, places).or_else(copied) {
         return demand_program(&path).map(|()| path);
     }
     let why = why_temporary(running).unwrap_or("it is not executable");
@@ -128,6 +135,22 @@ pub(crate) fn stable_program_path(
             running.display()
         ),
     ))
+}
+
+/// Finds the running program in a place that lasts: on the search path, or where it was started.
+pub(super) fn find_lasting_path(running: &Path, places: &InstallPaths) -> Option<PathBuf> {
+    let same = |path: &PathBuf| {
+        path.canonicalize().is_ok_and(|it| Some(it) == running.canonicalize().ok())
+    };
+    let lasts = |path: &PathBuf| why_temporary(path).is_none() && is_program(path);
+    let on_path = places.search_outside_project().into_iter().map(|dir| dir.join(PROGRAM_NAME));
+    let mut found = on_path.chain([running.to_owned()]).filter(same);
+    found.find(lasts)
+}
+
+/// Path of the copy that `init` makes of a program in a package runner's cache.
+pub(super) fn program_copy_path(places: &InstallPaths) -> PathBuf {
+    places.own.join(PROGRAMS).join(PROGRAM_NAME)
 }
 
 fn demand_program(path: &Path) -> Result<()> {
@@ -153,14 +176,23 @@ fn demand_program(path: &Path) -> Result<()> {
 /// Explains why a path is temporary, if it is.
 fn why_temporary(path: &Path) -> Option<&'static str> {
     let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
-    let has = |wanted: &[&str]| parts.windows(wanted.len()).any(|part| part == wanted);
     // `target/x86_64-unknown-linux-musl/release` is cargo's as well.
     let is_build = |part: &[&str]| {
         part[0] == "target" && part[1].contains('-') && matches!(part[2], "debug" | "release")
     };
     let built = parts.windows(3).any(is_build).then_some("the next build replaces it");
-    let known = || TEMPORARY_PATHS.iter().find(|(wanted, _)| has(wanted)).map(|(_, why)| *why);
-    built.or_else(known)
+    built.or_else(|| find_reason(path, &TEMPORARY_PATHS)).or_else(|| runner_cache(path))
+}
+
+/// Explains why a package runner's cache does not last, if the path is in one.
+pub(super) fn runner_cache(path: &Path) -> Option<&'static str> {
+    find_reason(path, &RUNNER_CACHES)
+}
+
+fn find_reason(path: &Path, known: &[(&[&str], &'static str)]) -> Option<&'static str> {
+    let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
+    let has = |wanted: &[&str]| parts.windows(wanted.len()).any(|part| part == wanted);
+    known.iter().find(|(wanted, _)| has(wanted)).map(|(_, why)| *why)
 }
 
 #[cfg(test)]
@@ -174,9 +206,13 @@ mod tests {
         assert!(passing("/src/recoup/target/x86_64-unknown-linux-musl/release/recoup"));
         assert!(passing("/opt/homebrew/Cellar/recoup/0.1.0/bin/recoup"));
         assert!(passing("/home/me/.npm/_npx/3f/node_modules/.bin/recoup"));
+        assert!(passing("/home/me/.cache/uv/archive-v0/9xQ/bin/recoup"));
+        assert!(passing("/home/me/.local/share/pipx/.cache/5ac/bin/recoup"));
         assert!(passing("/nix/store/abc-recoup-0.1.0/bin/recoup"));
         assert!(!passing("/home/me/.cargo/bin/recoup"));
         assert!(!passing("/opt/homebrew/bin/recoup"));
         assert!(!passing("/home/me/target/recoup"));
+        assert!(!passing("/home/me/.local/share/uv/tools/recoup/bin/recoup"));
+        assert!(!passing("/usr/lib/node_modules/recoup/node_modules/recoup-linux-x64/bin/recoup"));
     }
 }

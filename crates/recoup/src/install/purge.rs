@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::apply::{BACKUPS, BackupName};
 use super::edit::toml;
+use super::places::{PROGRAM_NAME, PROGRAMS};
 
 /// Limit for files that are inspected.
 const LARGEST: u64 = 16 << 20;
@@ -113,8 +114,10 @@ fn sort_dir(dir: &Path, above: &mut Vec<String>, ground: PurgeTarget<'_>) -> Pur
         } else if may_be_our_dir(&names) {
             let inside = sort_dir(&path, above, ground);
             // An empty directory with an everyday name is not ours.
-            let is_common =
-                matches!(names[..], ["backups" | "logs" | "projects" | "queue" | "snapshots"]);
+            let is_common = matches!(
+                names[..],
+                ["backups" | "bin" | "logs" | "projects" | "queue" | "snapshots"]
+            );
             if inside == PurgePlan::default() && is_common {
                 found.others.push(path);
             } else if inside.others.is_empty() {
@@ -137,6 +140,7 @@ fn sort_dir(dir: &Path, above: &mut Vec<String>, ground: PurgeTarget<'_>) -> Pur
 /// path below our own directory.
 ///
 /// ```text
+/// bin/recoup
 /// backups/TIME-NUMBER-OF-NAME       breakers/STORE[.lock]    claims/STORE/ID.claim
 /// early-exit/SESSION/…              ledger/STORE/…           logs/hits.jsonl, logs/hooks.log
 /// projects/PROJECT                  queue/PROJECT/JOB.json   snapshots/memory-DATE.db
@@ -154,6 +158,7 @@ fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
             None => is_of_database(name, path),
         },
         [BACKUPS, name] => BackupName::parse(name).is_some(),
+        [PROGRAMS, name] => *name == PROGRAM_NAME,
         ["breakers", name] => is_hex(name.strip_suffix(".lock").unwrap_or(name), STORE),
         ["claims", store, name] => {
             is_hex(store, STORE) && has_stem(name, ".claim", |id| is_hex(id, PROJECT))
@@ -220,8 +225,8 @@ pub(crate) fn is_our_name(name: &str) -> bool {
 fn may_be_our_dir(names: &[&str]) -> bool {
     match names {
         [
-            "backups" | "breakers" | "claims" | "early-exit" | "ledger" | "logs" | "projects"
-            | "queue" | "snapshots" | "trusted",
+            "backups" | "bin" | "breakers" | "claims" | "early-exit" | "ledger" | "logs"
+            | "projects" | "queue" | "snapshots" | "trusted",
         ]
         | ["early-exit", "+locks" | "+tmp", ..]
         | ["early-exit", _]

@@ -7,9 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
-use rustix::process::{
-    Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal,
-};
+use rustix::process::{Pid, Signal, getpid, kill_process};
 
 /// Environment variable of the mark: race id and place.
 pub(super) const MARK: &str = "RECOUP_RACE";
@@ -27,7 +25,9 @@ pub(super) struct ProcessIdentity {
 
 impl ProcessIdentity {
     /// Sends a signal to exactly this process.
+    #[cfg(target_os = "linux")]
     fn signal(self, signal: Signal) {
+        use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
         let is_same = || read_stat(self.pid).is_some_and(|stat| stat.process == self);
         match pidfd_open(self.pid, PidfdFlags::empty()) {
             Ok(handle) if is_same() => {
@@ -38,6 +38,13 @@ impl ProcessIdentity {
                 let _ = kill_process(self.pid, signal);
             }
             Ok(_) | Err(_) => {}
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn signal(self, signal: Signal) {
+        if read_stat(self.pid).is_some_and(|stat| stat.process == self) {
+            let _ = kill_process(self.pid, signal);
         }
     }
 }

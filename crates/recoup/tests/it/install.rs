@@ -17,6 +17,7 @@ mod messages;
 mod peers;
 mod places;
 mod private;
+mod program_copy;
 mod purge;
 mod settings;
 mod terminal;

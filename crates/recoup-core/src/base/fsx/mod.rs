@@ -137,6 +137,13 @@ pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<()> {
     sync_dir(parent(path))
 }
 
+/// Like [`write_atomic`], but the file is a program that its owner can start.
+pub fn write_program(path: &Path, contents: &[u8]) -> Result<()> {
+    write_synced(path, DIR_MODE, contents)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    sync_dir(parent(path))
+}
+
 /// Like [`write_atomic`], but without syncing: a power failure may leave the file empty. For data
 /// that can be made again and shows by itself whether it is complete.
 pub fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {

@@ -26,7 +26,6 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
 use super::{
     ElectionBid, ElectionOutcome, SESSION_RETENTION, SessionStatus, SessionStore, SessionWatch,
@@ -169,19 +168,39 @@ struct DirWatch {
 
 impl DirWatch {
     fn new(dirs: Vec<PathBuf>) -> Self {
-        let events = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok();
-        Self { dirs, events, told: false }
+        Self { dirs, events: open_events(), told: false }
     }
+}
+
+#[cfg(target_os = "linux")]
+fn open_events() -> Option<OwnedFd> {
+    use rustix::fs::inotify::{CreateFlags, init};
+    init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()
+}
+
+/// Returns `None`: other systems have no inotify.
+#[cfg(not(target_os = "linux"))]
+fn open_events() -> Option<OwnedFd> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn add_watch(events: &OwnedFd, dir: &Path) -> bool {
+    use rustix::fs::inotify::{WatchFlags, add_watch};
+    let what = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::CLOSE_WRITE;
+    add_watch(events, dir, what | WatchFlags::ONLYDIR).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn add_watch(_: &OwnedFd, _: &Path) -> bool {
+    false
 }
 
 impl SessionWatch for DirWatch {
     /// Watches are added again each time, because directories come and go.
     fn arm(&mut self) {
         let Some(events) = &self.events else { return };
-        let what = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::CLOSE_WRITE;
-        let flags = what | WatchFlags::ONLYDIR;
-        let watched = |dir: &PathBuf| inotify::add_watch(events, dir, flags).is_ok();
-        self.told = self.dirs.iter().filter(|dir| watched(dir)).count() > 0;
+        self.told = self.dirs.iter().filter(|dir| add_watch(events, dir)).count() > 0;
     }
 
     fn wait(&mut self, at_most: Duration) {

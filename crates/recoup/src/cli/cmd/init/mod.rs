@@ -21,6 +21,7 @@ use crate::config::{self, find_client_dirs};
 use crate::install::answers::{self, ConfigAnswer};
 use crate::install::{
     self, AgentClient, FileChange, InstallLevel, InstallLock, InstallPlan, InstallRequest,
+    ProgramCopy,
 };
 pub(super) use show::FileReport;
 use show::InitReport;
@@ -124,7 +125,7 @@ impl InitArgs {
             AgentClient::parse(name).map_err(|error| Error::usage(format!("{error}, {ANY_CLIENT}")))
         };
         let named = self.clients.iter().map(parse).collect::<Result<Vec<_>>>()?;
-        let program = around.program(self.program.as_deref())?;
+        let (program, copy) = around.client_program(self.program.as_deref())?;
         let level = if self.project { InstallLevel::Project } else { InstallLevel::User };
         let mut wish =
             InstallRequest { places: &around.places, level, program: &program, replace_peers: &[] };
@@ -152,21 +153,33 @@ impl InitArgs {
         // Where nobody can ask for more, all of it is shown.
         let in_full =
             self.diff || self.mode.dry_run || (!self.mode.yes && !self.mode.json && !ui::can_ask());
+        let copy = copy.filter(ProgramCopy::is_needed);
+        let any = draft.has_changes() || copy.is_some();
         if !self.mode.json {
+            if let Some(ProgramCopy { to, reason, .. }) = &copy {
+                let shown = around.places.display_path(to);
+                ui::say(format_args!("Copies recoup itself to {shown}, because {reason}"));
+            }
             // With --yes a closed stdout is no reason to stop (`recoup init --yes | head`).
             let shown = if in_full { report.print_details().map(drop) } else { Ok(()) };
             shown.or_else(|gone| self.mode.yes.then_some(()).ok_or(gone))?;
-            report.print_remarks(draft.has_changes());
+            report.print_remarks(any);
         }
-        let offer = if in_full { "" } else { " `d` shows every change." };
-        let question = format!("Write {}?{offer}", report.describe_files());
-        if draft.has_changes()
-            && !self.mode.dry_run
-            && self.mode.ask_consent(&mut report, &question, "nothing was written")?
-        {
-            let again = || InitDraft::compute(&named, &wish, &answers, around);
-            let seen = |draft: &InitDraft| InitReport::new(&wish, draft, &peers.kept);
-            draft = self.write_changes(draft, &mut report, around, &again, &seen)?;
+        let offer = if in_full || !draft.has_changes() { "" } else { " `d` shows every change." };
+        let question = if draft.has_changes() {
+            format!("Write {}?{offer}", report.describe_files())
+        } else {
+            "Write the copy?".to_owned()
+        };
+        let mut done = !any || self.mode.dry_run;
+        if !done && self.mode.ask_consent(&mut report, &question, "nothing was written")? {
+            copy.iter().try_for_each(ProgramCopy::write)?;
+            if draft.has_changes() {
+                let again = || InitDraft::compute(&named, &wish, &answers, around);
+                let seen = |draft: &InitDraft| InitReport::new(&wish, draft, &peers.kept);
+                draft = self.write_changes(draft, &mut report, around, &again, &seen)?;
+            }
+            done = report.written || !draft.has_changes();
         }
         if self.mode.json {
             ui::json(&report)?;
@@ -174,7 +187,6 @@ impl InitArgs {
         if report.written && !self.project && self.may_ask() {
             learn::offer()?;
         }
-        let done = !draft.has_changes() || self.mode.dry_run || report.written;
         Ok(if done && draft.failed.is_empty() { CommandAnswer::Yes } else { CommandAnswer::No })
     }
 
@@ -351,6 +363,17 @@ impl InitContext {
         let dirs = find_client_dirs(&found.cwd);
         let places = install::InstallPaths::new(dirs, &found.home, project.root());
         Ok(Self { places, config: found.user_file(), cwd: found.cwd })
+    }
+
+    /// Returns the path that clients get, and the copy that has to be there first if this program
+    /// was started from a cache.
+    fn client_program(&self, named: Option<&Path>) -> Result<(String, Option<ProgramCopy>)> {
+        if named.is_none()
+            && let Some(copy) = ProgramCopy::plan(&crate::process::own_program()?, &self.places)
+        {
+            return Ok((copy.to.display().to_string(), Some(copy)));
+        }
+        Ok((self.program(named)?, None))
     }
 
     pub(super) fn program(&self, named: Option<&Path>) -> Result<String> {

@@ -43,9 +43,9 @@ const MCP_CLIENT: [&str; 4] = [
 
 /// One of the examples: an agent file, a question, and what a model answered.
 const AGENT_FILES: [(&str, &str); 3] = [
-    ("review-diff.md", include_str!("../../../../../../examples/review-diff.md")),
-    (DIFF, include_str!("../../../../../../examples/change.diff")),
-    ("recorded.jsonl", include_str!("../../../../../../examples/review-diff.cassette.jsonl")),
+    ("review-diff.md", include_str!("../../../../assets/examples/review-diff.md")),
+    (DIFF, include_str!("../../../../assets/examples/change.diff")),
+    ("recorded.jsonl", include_str!("../../../../assets/examples/review-diff.cassette.jsonl")),
 ];
 const DIFF: &str = "change.diff";
 const RUN: [&str; 3] = ["run", "review-diff.md", "-"];
