@@ -61,7 +61,8 @@ impl Transcript {
     /// Appends a line.
     pub(crate) fn add(&self, line: &Value) {
         let mut text = fs::read_to_string(&self.path).unwrap_or_default();
-        text += &format!("{line}\n");
+        text.push_str(&line.to_string());
+        text.push('\n');
         fs::write(&self.path, text).unwrap();
     }
 
