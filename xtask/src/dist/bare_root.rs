@@ -1,4 +1,4 @@
-//! A root directory with nothing in it but BusyBox and a shell, both static, as in a minimal
+//! A root directory with nothing in it but `busybox` and a shell, both static, as in a minimal
 //! container: whatever runs there needs nothing else.
 
 use std::fs;

@@ -44,7 +44,7 @@ pub(super) fn collect() -> Result<String, String> {
             continue;
         }
         let package = format!("{name}-{}", version.trim_start_matches('v'));
-        head += &format!("{package}: {licence}\n");
+        head.extend([&package, ": ", licence, "\n"]);
         for text in texts(&source_of(&package)?)? {
             owners.entry(text).or_default().push(package.clone());
         }

@@ -63,7 +63,7 @@ impl PackageSet {
         }
         let work = folder.join("work");
         let tree = work.join(set.name());
-        set.lay_out(program, &tree)?;
+        lay_out(program, &tree)?;
         set.archive(&set.tarball(), &work, &set.name())?;
         let installer =
             INSTALLER.replace("@VERSION@", VERSION).replace("@MACHINE@", processor.machine);
@@ -106,27 +106,6 @@ impl PackageSet {
 
     pub(super) fn debian_package(&self) -> PathBuf {
         self.folder.join(format!("recoup_{VERSION}_{}.deb", self.processor.debian))
-    }
-
-    /// The files of the tarball: the program, and what it says of itself.
-    fn lay_out(&self, program: &Path, tree: &Path) -> Result<(), String> {
-        let copy = tree.join("bin/recoup");
-        copy_file(program, &copy)?;
-        // Debug builds have more in them than anybody installs.
-        process::capture(Command::new("strip").arg(&copy))?;
-        let share = tree.join("share");
-        for (shell, file) in COMPLETIONS {
-            let script = process::capture(Command::new(&copy).args(["completions", shell]))?;
-            write(&share.join(file), &script)?;
-        }
-        let pages = share.join("man/man1");
-        create_dir(&pages)?;
-        process::capture(Command::new(&copy).args(["man", "--dir"]).arg(&pages))?;
-        let documents = share.join("doc/recoup");
-        for name in DOCUMENTS {
-            copy_file(&workspace::root().join(name), &documents.join(name))?;
-        }
-        write(&documents.join(licences::FILE), &licences::collect()?)
     }
 
     fn make_wheel(&self, tree: &Path) -> Result<(), String> {
@@ -251,6 +230,27 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), String> {
 pub(super) fn copy_file(from: &Path, to: &Path) -> Result<(), String> {
     to.parent().map_or(Ok(()), create_dir)?;
     fs::copy(from, to).map(drop).map_err(|error| format!("{}: {error}", from.display()))
+}
+
+/// The files of the tarball: the program, and what it says of itself.
+fn lay_out(program: &Path, tree: &Path) -> Result<(), String> {
+    let copy = tree.join("bin/recoup");
+    copy_file(program, &copy)?;
+    // Debug builds have more in them than anybody installs.
+    process::capture(Command::new("strip").arg(&copy))?;
+    let share = tree.join("share");
+    for (shell, file) in COMPLETIONS {
+        let script = process::capture(Command::new(&copy).args(["completions", shell]))?;
+        write(&share.join(file), &script)?;
+    }
+    let pages = share.join("man/man1");
+    create_dir(&pages)?;
+    process::capture(Command::new(&copy).args(["man", "--dir"]).arg(&pages))?;
+    let documents = share.join("doc/recoup");
+    for name in DOCUMENTS {
+        copy_file(&workspace::root().join(name), &documents.join(name))?;
+    }
+    write(&documents.join(licences::FILE), &licences::collect()?)
 }
 
 #[cfg(test)]
