@@ -17,8 +17,9 @@ use prompts::gradients::{AdamOptimizer, GradientSum, TaggerModel, TrainingPass, 
 use prompts::lessons::PromptLesson;
 use prompts::numbers::NumberSource;
 use recoup_core::memory::capture::tagger::concept_table::ConceptTable;
-use recoup_core::memory::capture::tagger::network::{NETWORKS, PARAMETERS, TaggerWeights, WIDTH};
+use recoup_core::memory::capture::tagger::network::{NETWORKS, PARAMETERS, TaggerWeights};
 use recoup_core::memory::capture::tagger::tokens::ROWS;
+use recoup_core::memory::lang::layers::WIDTH;
 
 const ROUNDS: usize = 14;
 /// How often a plain form is read in each round.

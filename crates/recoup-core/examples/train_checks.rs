@@ -20,14 +20,14 @@ use std::path::Path;
 
 use prompts::gradients::{AdamOptimizer, LayerTrace, add_scaled, reversed_layers};
 use prompts::numbers::NumberSource;
-use recoup_core::memory::capture::tagger::network::{
-    CONTEXT_AT, DILATIONS, LAYER, TOKEN_AT, TokenVector, WIDTH,
-};
 use recoup_core::memory::checks::RuleCheck;
 use recoup_core::memory::checks::role_input::{RuleInput, TermPart, WordTable};
 use recoup_core::memory::checks::roles::{
     INPUTS_AT, NETWORKS, ROLES, RoleShares, RoleWeights, head, mean_shares, parameter_count,
     read_by, score_roles, shares_of,
+};
+use recoup_core::memory::lang::layers::{
+    CONTEXT_AT, DILATIONS, HEADS_AT, LAYER, TokenVector, WIDTH,
 };
 use rules::{FILES, MarkedRule, RuleLesson, RuleMixer, RulePatterns};
 
@@ -214,7 +214,7 @@ fn first_parameters(count: usize, numbers: &mut NumberSource) -> Vec<f32> {
         let from = layer * LAYER;
         fill(from, from + 3 * WIDTH * WIDTH, 1.0 / (3.0 * WIDTH as f32).sqrt());
     }
-    fill(CONTEXT_AT, TOKEN_AT, 0.5 / (WIDTH as f32).sqrt());
+    fill(CONTEXT_AT, HEADS_AT, 0.5 / (WIDTH as f32).sqrt());
     fill(head().start, head().end, 0.05);
     fill(INPUTS_AT, count, 0.05);
     parameters

@@ -135,12 +135,12 @@ exits with 0.
 
 /// Groups of commands in `recoup --help`.
 const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
-    ("Set up", &["init", "import", "doctor", "uninstall", "tour"]),
+    ("Set up", &["init", "learn", "import", "doctor", "uninstall", "tour"]),
     (
         "Never pay twice",
         &[
-            "exec", "run", "agents", "gateway", "cassette", "cache", "explain", "stats", "watch",
-            "condense", "early-exit",
+            "exec", "run", "agents", "gateway", "cassette", "cache", "suggest", "replay",
+            "explain", "stats", "waste", "watch", "condense", "early-exit",
         ],
     ),
     ("Never say it twice", &["memory", "pause", "resume", "judge", "trust"]),

@@ -1,4 +1,4 @@
-//! What Claude Code runs without asking, as its settings say: `permissions.allow`, `ask` and `deny`,
+//! Commands that Claude Code runs without asking, as its settings say: `permissions.allow`, `ask` and `deny`,
 //! each a list of rules such as `Bash(npm test:*)`.
 //!
 //! In doubt a command is not allowed, and is asked about or denied. What the person has allowed for

@@ -136,7 +136,7 @@ pub(crate) struct CommandEvidence {
     pub(crate) runs: u64,
     /// Runs of a line with no file changed since its last run.
     pub(crate) unchanged: u64,
-    /// Those of them with the same output.
+    /// Number of those with the same output.
     pub(crate) same: u64,
     /// Time that these took.
     pub(crate) same_millis: u64,

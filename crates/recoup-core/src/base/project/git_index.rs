@@ -99,13 +99,13 @@ pub(crate) struct TrackedFile {
     name: Range<usize>,
     pub(crate) mode: u32,
     pub(crate) stat: TrackedStat,
-    /// What git has of its contents.
+    /// Id of its contents.
     pub(crate) object: ObjectId,
     /// True if the object is what a file with this `stat` holds, after git's own conversions.
     pub(crate) is_trusted: bool,
 }
 
-/// What an index has of a file's times and size, each shortened to 32 bits.
+/// Times and size of a file as an index has them, each shortened to 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TrackedStat {
     /// Seconds and nanoseconds.
@@ -208,7 +208,7 @@ impl WorktreeIndex {
     }
 }
 
-/// What is read of an index.
+/// Entries of an index, and what belongs to them.
 struct IndexEntries<'i> {
     entries: Vec<StagedEntry<'i>>,
     /// The checksum that names the other half of a split index.

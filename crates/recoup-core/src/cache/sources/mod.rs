@@ -92,7 +92,7 @@ pub struct WatchedSources {
     named: Vec<(String, NameFingerprint)>,
     limits: SourceLimits,
     taken: Timestamp,
-    /// What the work has written, in its state after the work.
+    /// Files that the work has written, in their state after the work.
     outputs: Option<RecordedSources>,
 }
 

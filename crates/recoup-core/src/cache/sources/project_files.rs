@@ -68,7 +68,7 @@ struct DirectoryTask {
     index: Arc<WorktreeIndex>,
     /// The entries of the index that are below this directory.
     tracked: Range<usize>,
-    /// Where the names of these go on behind the directory.
+    /// Place where the names of these go on behind the directory.
     name_at: usize,
     /// The rules that hold around it.
     rules: Option<Arc<DirectoryRules>>,
@@ -435,7 +435,7 @@ impl UntrackedFiles {
     }
 }
 
-/// What counts of a file.
+/// Facts about a file that count.
 struct FileRecord<'n> {
     name: &'n [u8],
     kind: u8,

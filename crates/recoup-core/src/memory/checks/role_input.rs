@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use super::terms::{RuleTerm, split_terms};
-use crate::memory::capture::tagger::network::{TokenVector, WIDTH};
 use crate::memory::checks::roles::INPUTS_AT;
 use crate::memory::lang::file_kinds::endings_of;
+use crate::memory::lang::layers::{TokenVector, WIDTH};
 use crate::memory::lang::lexicon::WordClasses;
 use crate::memory::lang::token::ClauseEnd;
 use crate::memory::lang::word_hash;

@@ -12,12 +12,12 @@ use std::ops::Range;
 
 use super::role_input::{INPUTS, RuleInput, WordTable};
 use super::terms::{RuleTerm, split_terms};
-use crate::memory::capture::tagger::network::{
-    TOKEN_AT, TokenVector, WIDTH, bytes_of_parameters, linear, read_parameters, run_layers,
+use crate::memory::lang::layers::{
+    HEADS_AT, TokenVector, WIDTH, bytes_of_parameters, linear, read_parameters, run_layers,
     write_parameters,
 };
 
-/// What the words of a rule are for its check.
+/// Role of words in a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TermRole {
     /// Nothing.
@@ -52,11 +52,11 @@ pub enum TermRole {
     Tool,
     /// A host that must not be reached.
     Host,
-    /// What is wanted in place of what is forbidden.
+    /// Thing that is wanted in place of what is forbidden.
     Want,
     /// The only one of its kind that may be used.
     Sole,
-    /// What a wanted command is for.
+    /// Purpose of a wanted command.
     Purpose,
     /// An option that must be given.
     Need,
@@ -64,9 +64,9 @@ pub enum TermRole {
     Of,
     /// The only files that may be changed.
     Only,
-    /// Where alone the rule holds.
+    /// Place where alone the rule holds.
     In,
-    /// What is exempt.
+    /// Exception.
     Except,
     /// A condition that no call shows.
     If,
@@ -106,7 +106,7 @@ pub const ROLES: [(&str, TermRole); 25] = [
 /// Networks that read each rule; the mean of their opinions counts.
 pub const NETWORKS: usize = 3;
 /// First parameter of the head.
-const HEAD_AT: usize = TOKEN_AT;
+const HEAD_AT: usize = HEADS_AT;
 /// First row of parameters for the inputs of terms; those of words are the last.
 pub const INPUTS_AT: usize = HEAD_AT + ROLES.len() * (WIDTH + 1);
 

@@ -6,6 +6,7 @@ pub(crate) mod families;
 pub(crate) mod file_kinds;
 pub(crate) mod fold;
 pub(crate) mod forms;
+pub mod layers;
 pub(crate) mod lexicon;
 pub(crate) mod phrase;
 pub(crate) mod token;

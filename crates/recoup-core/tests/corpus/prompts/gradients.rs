@@ -4,11 +4,14 @@ use std::ops::Range;
 
 use recoup_core::memory::capture::tagger::decoding::decode_spans;
 use recoup_core::memory::capture::tagger::network::{
-    ATTENTION_AT, CONTEXT_AT, CONTEXT_LAYER, DILATIONS, HIDDEN_AT, LAYER, PARAMETERS, PROMPT_AT,
-    PROMPT_OUTPUTS, SPAN_AT, SPAN_OUTPUTS, TOKEN_AT, TOKEN_OUTPUTS, TokenVector, WIDTH, convolve,
-    dot, mean_vector, multiply, probabilities, sigmoid,
+    ATTENTION_AT, HIDDEN_AT, PARAMETERS, PROMPT_AT, PROMPT_OUTPUTS, SPAN_AT, SPAN_OUTPUTS,
+    TOKEN_AT, TOKEN_OUTPUTS, probabilities, sigmoid,
 };
 use recoup_core::memory::capture::tagger::tokens::ROWS;
+use recoup_core::memory::lang::layers::{
+    CONTEXT_AT, CONTEXT_LAYER, DILATIONS, HEADS_AT, LAYER, TokenVector, WIDTH, convolve, dot,
+    mean_vector, multiply,
+};
 
 use super::lessons::PromptLesson;
 use super::numbers::NumberSource;
@@ -42,7 +45,7 @@ impl TaggerModel {
             fill(layer * LAYER..layer * LAYER + MATRICES, 3.0 * WIDTH as f32, 1.0);
         }
         fill(HIDDEN_AT..HIDDEN_AT + 2 * SQUARE, WIDTH as f32, 1.0);
-        fill(CONTEXT_AT..TOKEN_AT, WIDTH as f32, 0.5);
+        fill(CONTEXT_AT..HEADS_AT, WIDTH as f32, 0.5);
         fill(SPAN_AT..SPAN_AT + SPAN_OUTPUTS * WIDTH, WIDTH as f32, 0.8);
         Self { parameters, embeddings }
     }
@@ -191,7 +194,7 @@ impl LayerTrace {
             let mut bias = bias.to_vec();
             if layer == CONTEXT_LAYER {
                 mean = mean_vector(&vectors);
-                add_scaled(&mut bias, 1.0, &multiply(&mean, &parameters[CONTEXT_AT..TOKEN_AT]));
+                add_scaled(&mut bias, 1.0, &multiply(&mean, &parameters[CONTEXT_AT..HEADS_AT]));
             }
             let mut output = vec![[0.0; WIDTH]; vectors.len()];
             convolve(&vectors, dilation, matrices, &mut output);
@@ -235,8 +238,8 @@ impl LayerTrace {
             let mut back = vec![[0.0; WIDTH]; inner.len()];
             convolve(&inner, dilation, &reversed[layer], &mut back);
             if layer == CONTEXT_LAYER {
-                add_outer(&mut sum[CONTEXT_AT..TOKEN_AT], &self.mean, &bias);
-                let mean = multiply_back(&bias, &parameters[CONTEXT_AT..TOKEN_AT]);
+                add_outer(&mut sum[CONTEXT_AT..HEADS_AT], &self.mean, &bias);
+                let mean = multiply_back(&bias, &parameters[CONTEXT_AT..HEADS_AT]);
                 #[allow(clippy::cast_precision_loss, reason = "a prompt has few tokens")]
                 let share = 1.0 / back.len() as f32;
                 for it in &mut back {

@@ -11,13 +11,11 @@ use std::ops::Range;
 use crate::memory::capture::tagger::concept_table::{ConceptTable, ENTRY};
 use crate::memory::capture::tagger::decoding;
 use crate::memory::capture::tagger::tokens::{PromptTokens, ROWS};
+use crate::memory::lang::layers::{
+    HEADS_AT, TokenVector, WIDTH, bytes_of_parameters, dot, largest, linear, mean_vector, multiply,
+    read_parameters, run_layers, write_parameters,
+};
 
-/// Channels of a token.
-pub const WIDTH: usize = 64;
-/// Distance between the three inputs of each convolution.
-pub const DILATIONS: [usize; 4] = [1, 2, 4, 8];
-/// Layer that is given the mean of all tokens.
-pub const CONTEXT_LAYER: usize = 2;
 /// Outputs of a span: to be kept, five kinds, three limits.
 pub const SPAN_OUTPUTS: usize = 9;
 /// Outputs of a prompt: something is kept, asked again, something is taken back.
@@ -25,12 +23,8 @@ pub const PROMPT_OUTPUTS: usize = 3;
 /// Outputs of a token: inside a span, first, last.
 pub const TOKEN_OUTPUTS: usize = 3;
 
-/// Parameters of a convolution: three matrices and a bias.
-pub const LAYER: usize = 3 * WIDTH * WIDTH + WIDTH;
-/// First parameter of the matrix for the mean of all tokens.
-pub const CONTEXT_AT: usize = DILATIONS.len() * LAYER;
 /// First parameter of the head for tokens.
-pub const TOKEN_AT: usize = CONTEXT_AT + WIDTH * WIDTH;
+pub const TOKEN_AT: usize = HEADS_AT;
 /// First parameter of the attention by which a prompt is pooled.
 pub const ATTENTION_AT: usize = TOKEN_AT + TOKEN_OUTPUTS * (WIDTH + 1);
 /// First parameter of the head for prompts.
@@ -47,8 +41,6 @@ pub const PARAMETERS: usize = SPAN_AT + SPAN_OUTPUTS * (WIDTH + 1);
 pub const NETWORKS: usize = 2;
 
 const MAGIC: &[u8; 4] = b"RCT2";
-/// Parameters that share a scale, and their bytes with it.
-const BLOCK: usize = 4 + 2 * WIDTH;
 /// Bytes of an embedding row: two values in each.
 const ROW: usize = WIDTH / 2;
 /// Largest value of an embedding, in steps of its row's scale.
@@ -56,9 +48,6 @@ const MOST: f32 = 7.0;
 
 /// Weights that are part of the program.
 static SHIPPED: &[u8] = include_bytes!("weights.bin");
-
-/// Vector of a token.
-pub type TokenVector = [f32; WIDTH];
 
 /// Weights of the tagger, read in place.
 #[derive(Debug, Clone, Copy)]
@@ -209,65 +198,10 @@ impl<'a> TaggerWeights<'a> {
     }
 }
 
-/// Writes parameters: blocks with a scale each.
-pub fn write_parameters(parameters: &[f32], bytes: &mut Vec<u8>) {
-    for block in parameters.chunks(WIDTH) {
-        let scale = largest(block) / f32::from(i16::MAX);
-        bytes.extend(scale.to_le_bytes());
-        for at in 0..WIDTH {
-            let value = block.get(at).copied().unwrap_or_default() / scale;
-            #[expect(clippy::cast_possible_truncation, reason = "the scale keeps it in")]
-            bytes.extend((value.round() as i16).to_le_bytes());
-        }
-    }
-}
-
-/// Reads parameters as [`write_parameters`] writes them; the last block may be filled up with zeros.
-pub fn read_parameters(bytes: &[u8]) -> Vec<f32> {
-    let mut all = Vec::with_capacity(bytes.len() / BLOCK * WIDTH);
-    for block in bytes.chunks_exact(BLOCK) {
-        let (scale, values) = block.split_at(4);
-        let scale = f32::from_le_bytes([scale[0], scale[1], scale[2], scale[3]]);
-        let (values, _) = values.as_chunks::<2>();
-        all.extend(values.iter().map(|it| f32::from(i16::from_le_bytes(*it)) * scale));
-    }
-    all
-}
-
-/// Number of bytes of some parameters.
-pub const fn bytes_of_parameters(count: usize) -> usize {
-    count.div_ceil(WIDTH) * BLOCK
-}
-
-/// Runs the layers over the vectors of tokens, of which there must be some.
-pub fn run_layers(parameters: &[f32], vectors: &mut [TokenVector]) {
-    let mut outputs = vec![[0.0; WIDTH]; vectors.len()];
-    for (layer, dilation) in DILATIONS.into_iter().enumerate() {
-        let (matrices, bias) =
-            parameters[layer * LAYER..(layer + 1) * LAYER].split_at(3 * WIDTH * WIDTH);
-        let mut bias: TokenVector = std::array::from_fn(|at| bias[at]);
-        if layer == CONTEXT_LAYER {
-            let mean = mean_vector(vectors);
-            let context = multiply(&mean, &parameters[CONTEXT_AT..TOKEN_AT]);
-            bias.iter_mut().zip(context).for_each(|(bias, it)| *bias += it);
-        }
-        convolve(vectors, dilation, matrices, &mut outputs);
-        for (vector, output) in vectors.iter_mut().zip(&outputs) {
-            for at in 0..WIDTH {
-                vector[at] += (output[at] + bias[at]).max(0.0);
-            }
-        }
-    }
-}
-
 /// Mean of the networks' opinions.
 fn mean_of<const N: usize>(all: [[f32; N]; NETWORKS]) -> [f32; N] {
     #[expect(clippy::cast_precision_loss, reason = "a few networks")]
     std::array::from_fn(|at| all.iter().map(|it| it[at]).sum::<f32>() / NETWORKS as f32)
-}
-
-fn largest(values: &[f32]) -> f32 {
-    values.iter().fold(1e-9, |largest, it| largest.max(it.abs()))
 }
 
 /// A value in steps of a scale.
@@ -353,39 +287,6 @@ pub fn probabilities(outputs: [f32; SPAN_OUTPUTS]) -> [f32; SPAN_OUTPUTS] {
     })
 }
 
-/// Outputs of a linear layer: its rows, then its biases.
-pub fn linear<const N: usize>(input: &TokenVector, parameters: &[f32]) -> [f32; N] {
-    let (rows, bias) = parameters.split_at(N * WIDTH);
-    std::array::from_fn(|at| dot(input, &rows[at * WIDTH..(at + 1) * WIDTH]) + bias[at])
-}
-
-/// Scalar product.
-pub fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// Product of a vector and a matrix, which is stored by inputs.
-pub fn multiply(input: &TokenVector, matrix: &[f32]) -> TokenVector {
-    let mut output = [0.0; WIDTH];
-    for (value, row) in input.iter().zip(matrix.chunks_exact(WIDTH)) {
-        for (sum, weight) in output.iter_mut().zip(row) {
-            *sum += value * weight;
-        }
-    }
-    output
-}
-
-/// Mean of some vectors.
-pub fn mean_vector(vectors: &[TokenVector]) -> TokenVector {
-    let mut mean = [0.0; WIDTH];
-    for vector in vectors {
-        mean.iter_mut().zip(vector).for_each(|(sum, it)| *sum += it);
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a prompt has thousands of tokens at most")]
-    let count = vectors.len().max(1) as f32;
-    mean.map(|sum| sum / count)
-}
-
 fn pool_by_attention(vectors: &[TokenVector], attention: &[f32]) -> TokenVector {
     let scores: Vec<f32> = vectors.iter().map(|vector| dot(vector, attention)).collect();
     let highest = scores.iter().copied().fold(f32::MIN, f32::max);
@@ -396,34 +297,4 @@ fn pool_by_attention(vectors: &[TokenVector], attention: &[f32]) -> TokenVector 
         pooled.iter_mut().zip(vector).for_each(|(all, it)| *all += share / sum * it);
     }
     pooled
-}
-
-/// Convolution of width three, without bias: four tokens at a time, so that a weight is loaded once.
-pub fn convolve(
-    inputs: &[TokenVector],
-    dilation: usize,
-    matrices: &[f32],
-    outputs: &mut [TokenVector],
-) {
-    const ZERO: TokenVector = [0.0; WIDTH];
-    for (number, group) in outputs.chunks_mut(4).enumerate() {
-        let mut sums = [[0.0_f32; WIDTH]; 4];
-        for (tap, matrix) in matrices.chunks_exact(WIDTH * WIDTH).enumerate() {
-            let input = |token: usize| {
-                let at = (number * 4 + token + tap * dilation).checked_sub(dilation);
-                at.and_then(|at| inputs.get(at)).unwrap_or(&ZERO)
-            };
-            let (a, b, c, d) = (input(0), input(1), input(2), input(3));
-            for (at, row) in matrix.as_chunks::<WIDTH>().0.iter().enumerate() {
-                let (a, b, c, d) = (a[at], b[at], c[at], d[at]);
-                for (output, weight) in row.iter().enumerate() {
-                    sums[0][output] += a * weight;
-                    sums[1][output] += b * weight;
-                    sums[2][output] += c * weight;
-                    sums[3][output] += d * weight;
-                }
-            }
-        }
-        group.copy_from_slice(&sums[..group.len()]);
-    }
 }

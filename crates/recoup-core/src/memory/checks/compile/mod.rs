@@ -25,7 +25,7 @@ const LONGEST: usize = 600;
 const CONDITION: f32 = 0.3;
 /// Probability of a place or an exception from which its word must be read as one.
 const LIMIT: f32 = 0.3;
-/// The same of a path, which is seldom named for nothing.
+/// Probability of a limit from which a path, which is seldom named for nothing, must be read as one.
 const PATH_LIMIT: f32 = 0.2;
 /// Probability from which a word may go on with the words before it.
 const MORE: f32 = 0.15;
