@@ -25,8 +25,10 @@ use packages::PackageSet;
 /// The profile in the workspace's Cargo.toml.
 const PROFILE: &str = "dist";
 /// Flags for the program. They must not reach build scripts and procedural macros, which are
-/// libraries that the compiler loads; hence `--target`.
-const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
+/// libraries that the compiler loads; hence `--target`. Random numbers are the kernel's: in a static
+/// program, the crate `getrandom` would look for them in `/dev/urandom`, which a bare root lacks.
+const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static \
+     --cfg=getrandom_backend=\"linux_getrandom\"";
 const TARGET: [&str; 2] = ["--target", "host-tuple"];
 
 pub(crate) fn run(packaging: Packaging) -> Result<ExitCode, Failure> {

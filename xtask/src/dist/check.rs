@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::bare_root::BareRoot;
 use super::packages::{PackageSet, VERSION, create_dir, read, write};
@@ -168,6 +168,7 @@ fn check_npm(set: &PackageSet, node: &Node, python: &Path, scratch: &Path) -> Re
     // The exit code of the program is the shim's.
     let mut miss = Command::new(modules.join(".bin/recoup"));
     miss.args(["cache", "get", "--key", "none"]).current_dir(&home);
+    miss.stderr(Stdio::null());
     let status = miss.env_clear().env("PATH", &path).env("HOME", &home).status();
     let code = status.map_err(|error| error.to_string())?.code();
     expect(code == Some(1), "the shim's exit code for a miss", &format!("{code:?}"))

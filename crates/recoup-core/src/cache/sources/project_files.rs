@@ -291,7 +291,7 @@ impl ProjectWalk {
         task: &DirectoryTask,
     ) -> Option<()> {
         let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if stat.st_mode & OWNER_EXECUTES != 0 => b'x',
+            FileType::RegularFile if mode_of(stat) & OWNER_EXECUTES != 0 => b'x',
             FileType::RegularFile => b'f',
             FileType::Symlink => b'l',
             _ => return Some(()),
@@ -464,11 +464,16 @@ fn known_object(index: &WorktreeIndex, at: usize, stat: &Stat) -> Option<ObjectI
     let times = FileStat { mtime: nanos(mtime), ctime: nanos(ctime), inode: 0, racy: false };
     // Git empties the size of a file that changed in the same instant in which it was compared.
     let is_known = tracked.is_trusted
-        && tracked.mode & TYPE_BITS == stat.st_mode & TYPE_BITS
+        && tracked.mode & TYPE_BITS == mode_of(stat) & TYPE_BITS
         && tracked.stat == shortened(stat)
         && tracked.stat.size != 0
         && !is_racy(&times, index.modified);
     is_known.then_some(tracked.object)
+}
+
+#[allow(clippy::useless_conversion, reason = "systems differ in the width of a mode")]
+fn mode_of(stat: &Stat) -> u32 {
+    stat.st_mode.into()
 }
 
 /// Times, inode and size: together, a version of a file.
