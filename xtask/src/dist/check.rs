@@ -15,7 +15,7 @@ use crate::unpacked::Shed;
 use crate::workspace;
 
 /// The program's own check: it goes through the main commands.
-const TOUR: [&str; 1] = ["tour"];
+const TOUR: [&str; 2] = ["tour", "--plain"];
 
 /// Installs and runs all packages; `scratch` is made anew.
 pub(super) fn install_all(set: &PackageSet, scratch: &Path) -> Result<(), String> {

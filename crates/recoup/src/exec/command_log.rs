@@ -109,9 +109,14 @@ pub(crate) fn pattern_of(line: &str) -> Option<String> {
         }
         let end = tokens[at..].iter().position(is_operator).map_or(tokens.len(), |end| at + end);
         let words: Vec<&str> = tokens[at..end].iter().filter_map(word_of).collect();
+        // The value of a variable is private.
+        if words.first().is_some_and(|word| word.contains('=')) {
+            return None;
+        }
         let sub = CommandKind::of(&words.join(" ")).and_then(|kind| kind.sub().map(str::to_owned));
-        let named =
-            words.iter().take(3).position(|word| Some(*word) == sub.as_deref()).unwrap_or(0);
+        // The script of `npm run lint` is a sub-command of two words.
+        let last = sub.as_deref().and_then(|sub| sub.rsplit(' ').next());
+        let named = words.iter().take(3).position(|word| Some(*word) == last).unwrap_or(0);
         parts.extend(words[..=named].iter().map(|word| (*word).to_owned()));
         parts.push("*".to_owned());
         at = end;
