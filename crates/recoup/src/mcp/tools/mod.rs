@@ -167,10 +167,10 @@ pub(super) fn find(name: &str) -> Option<&'static ToolSpec> {
 
 /// Lists the tools for clients. Cached: the list is the same for the whole process.
 pub(super) fn list(options: ServerOptions) -> &'static [Tool] {
+    static LISTS: [OnceLock<Vec<Tool>>; 4] = [const { OnceLock::new() }; 4];
     if options.tools == ToolSet::Nothing {
         return &[];
     }
-    static LISTS: [OnceLock<Vec<Tool>>; 4] = [const { OnceLock::new() }; 4];
     let all = options.tools == ToolSet::All;
     LISTS[2 * usize::from(all) + usize::from(options.with_hooks)].get_or_init(|| {
         let rare = RARE.into_iter().filter(|_| all);
