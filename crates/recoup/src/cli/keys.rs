@@ -35,7 +35,7 @@ impl SingleKeys {
     }
 
     /// Waits for a key; none if `is_over` says so first, or if the input ends.
-    #[allow(clippy::unused_self, reason = "keys come one by one only while this is there")]
+    #[expect(clippy::unused_self, reason = "keys come one by one only while this lives")]
     pub(super) fn wait(&self, is_over: impl Fn() -> bool) -> Option<char> {
         let stdin = io::stdin();
         while !is_over() {

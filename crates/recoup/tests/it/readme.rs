@@ -4,8 +4,9 @@
 //!
 //! In what is printed, ids, times and dates may differ, and `…` stands for anything.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -159,7 +160,7 @@ fn place(page: &str) -> Home {
     let home = Home::new();
     if page == README {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-        std::os::unix::fs::symlink(examples, home.project().join("examples")).unwrap();
+        symlink(examples, home.project().join("examples")).unwrap();
     } else {
         home.write("src/auth.rs", "fn login() {}\n");
         home.write("tests/test_api.py", "");
@@ -171,7 +172,10 @@ fn place(page: &str) -> Home {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
     if page == WITH_HOOKS {
-        home.run(&["init", "--yes", "--client", "claude-code"]).expect(0);
+        let program = home.path("bin/recoup");
+        symlink(RECOUP, &program).unwrap();
+        let args = ["init", "--yes", "--client", "claude-code", "--program"].map(OsStr::new);
+        home.run(&[&args[..], &[program.as_os_str()]].concat()).expect(0);
     }
     home
 }

@@ -11,7 +11,8 @@ use regex::Regex;
 const WRITE: &str = "RECOUP_WRITE_PICTURE";
 const COLUMNS: usize = 80;
 const SECONDS_PER_SCENE: usize = 6;
-const TENTHS_PER_COLUMN: usize = 84;
+/// In tenths of a pixel.
+const COLUMN_WIDTH: usize = 84;
 const LINE_HEIGHT: usize = 19;
 /// Height of the window's title bar.
 const TOP: usize = 40;
@@ -59,7 +60,7 @@ fn words(picture: &str) -> String {
 fn draw(shown: &str) -> String {
     let scenes = scenes(shown);
     let rows = scenes.iter().map(Vec::len).max().unwrap();
-    let width = (COLUMNS * TENTHS_PER_COLUMN).div_ceil(10) + 2 * BORDER;
+    let width = (COLUMNS * COLUMN_WIDTH).div_ceil(10) + 2 * BORDER;
     let height = TOP + rows * LINE_HEIGHT + BORDER;
     let (share, period) = (100 / scenes.len(), scenes.len() * SECONDS_PER_SCENE);
     let mut svg = format!(
@@ -97,7 +98,8 @@ fn draw_line(line: &[StyledChar]) -> String {
     for span in line.chunk_by(|one, next| one.1 == next.1) {
         let text: String = span.iter().map(|(c, _)| *c).collect();
         let left = text.len() - text.trim_start().len();
-        let tenths = 10 * BORDER + (column + left) * TENTHS_PER_COLUMN;
+        let x = BORDER * 10 + (column + left) * COLUMN_WIDTH;
+        let x = format!("{}.{}", x / 10, x % 10);
         column += span.len();
         if text.trim().is_empty() {
             continue;
@@ -116,8 +118,7 @@ fn draw_line(line: &[StyledChar]) -> String {
             [] => String::new(),
             all => format!(r#" class="{}""#, all.join(" ")),
         };
-        write!(spans, r#"<tspan x="{}.{}"{class}{fill}>{text}</tspan>"#, tenths / 10, tenths % 10)
-            .unwrap();
+        write!(spans, r#"<tspan x="{x}"{class}{fill}>{text}</tspan>"#).unwrap();
     }
     spans
 }
@@ -164,7 +165,6 @@ fn read_terminal(shown: &str) -> Vec<Vec<StyledChar>> {
                 }
             }
             c => {
-                line.truncate(line.len().max(column));
                 if column < line.len() {
                     line[column] = (c, styles.clone());
                 } else {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::symlink;
 
 use pty_process::Size;
 use pty_process::blocking::{Command, open};
@@ -9,7 +10,7 @@ use regex::Regex;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::picture;
-use crate::support::{Home, heeding, tree};
+use crate::support::{Home, RECOUP, heeding, tree};
 
 const PAUSE: &str = "Enter goes on, q ends";
 const QUESTION: &str = "[y/N]";
@@ -21,8 +22,12 @@ fn tour(home: &Home, columns: u16, plain_colours: bool, key: &str, answer: &str)
     pty.resize(Size::new(40, columns)).unwrap();
     let temp = home.path("tmp");
     fs::create_dir(&temp).unwrap();
+    // `recoup init` refuses a program that the next build replaces.
+    fs::create_dir(home.path("bin")).unwrap();
+    symlink(RECOUP, home.path("bin/recoup")).unwrap();
+    let path = format!("{}:/usr/bin:/bin", home.path("bin").display());
     let mut command = heeding(home, &["tour"]);
-    command.env("TERM", "xterm").env("TMPDIR", &temp);
+    command.env("TERM", "xterm").env("TMPDIR", &temp).env("PATH", path);
     if plain_colours {
         command.env("NO_COLOR", "1");
     }

@@ -31,7 +31,7 @@ const ANY_CLIENT: &str = "mcp";
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(in crate::cli) struct InitArgs {
     /// Only this client, whether or not it was found; may be given several times. `mcp` prints the
     /// configuration for any other MCP client

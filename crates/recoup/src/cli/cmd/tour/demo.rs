@@ -66,7 +66,7 @@ impl TourDemo<'_> {
         self.print(Style::new(), "A script stands in for an agent that reviews a file:")?;
         let first = self.show_command(&EXEC)?;
         self.print(DIM, &format!("it ran: {}", human::duration(first.millis)))?;
-        Self::print_gap()?;
+        print_gap()?;
         self.print(Style::new(), "The same again. Nothing has changed, so nothing runs:")?;
         let again = self.show_command(&EXEC)?;
         self.print(GREEN, &format!("replayed in {}", human::duration(again.millis)))?;
@@ -76,11 +76,11 @@ impl TourDemo<'_> {
 
         self.begin_scene(2, "Until a file changes")?;
         self.print(Style::new(), &format!("Somebody edits {SOURCE}:"))?;
-        Self::print_gap()?;
+        print_gap()?;
         self.edit(LINE_AFTER)?;
         self.print(RED, &format!("- {}", LINE_BEFORE.trim()))?;
         self.print(GREEN, &format!("+ {}", LINE_AFTER.trim()))?;
-        Self::print_gap()?;
+        print_gap()?;
         self.print(Style::new(), "The old output does not count any more. Recoup says why:")?;
         self.show_command(&[&["explain"], &EXEC[..]].concat())?;
         let changed = self.show_command(&EXEC)?;
@@ -91,19 +91,19 @@ impl TourDemo<'_> {
 
         self.begin_scene(3, "What you say once holds")?;
         self.print(Style::new(), "Monday. You correct your agent, and Recoup's hook listens:")?;
-        Self::print_gap()?;
+        print_gap()?;
         let notice = self.call_hook(
             &json!({"hook_event_name": "UserPromptSubmit", "session_id": "monday", "prompt": PROMPT}),
         )?;
         self.print_spoken(CYAN, "you", PROMPT)?;
         let notice = notice["systemMessage"].as_str().unwrap_or_default();
         self.print_spoken(GREEN, "recoup", notice.trim_start_matches("recoup: "))?;
-        Self::print_gap()?;
+        print_gap()?;
         self.print(
             Style::new(),
             "Tuesday, a new session. Before your first word, its agent is told:",
         )?;
-        Self::print_gap()?;
+        print_gap()?;
         let start: Value = serde_json::from_str(NEXT_SESSION).unwrap_or_default();
         let told = self.call_hook(&start)?;
         self.print_context(&told)?;
@@ -116,7 +116,7 @@ impl TourDemo<'_> {
             Style::new(),
             "Later its agent is about to break the rule. A hook sees the call first:",
         )?;
-        Self::print_gap()?;
+        print_gap()?;
         let call = json!({
             "hook_event_name": "PreToolUse",
             "session_id": "tuesday",
@@ -125,9 +125,9 @@ impl TourDemo<'_> {
         });
         let told = self.call_hook(&call)?;
         self.print_spoken(YELLOW, "agent", TOOL_COMMAND)?;
-        Self::print_gap()?;
+        print_gap()?;
         self.print_context(&told)?;
-        Self::print_gap()?;
+        print_gap()?;
         self.print(Style::new(), "You can see and change all that is remembered:")?;
         self.show_command(&["memory", "list"])?;
         if !self.goes_on()? {
@@ -165,9 +165,9 @@ impl TourDemo<'_> {
                 human::duration(spent + saved),
             ),
         )?;
-        Self::print_gap()?;
+        print_gap()?;
         self.print(GREEN.bold(), &format!("{} saved by {hits} hit", human::duration(saved)))?;
-        Self::print_gap()?;
+        print_gap()?;
         self.print(
             Style::new(),
             "A real agent takes minutes, and money. `recoup stats` counts both for you.",
@@ -175,7 +175,7 @@ impl TourDemo<'_> {
     }
 
     fn offer_setup(&self) -> Result<bool, CommandError> {
-        Self::print_gap()?;
+        print_gap()?;
         let question = self.wrapped(QUESTION).join("\n");
         // Before the question: an answer that is typed at once counts.
         self.keys.forget_typed();
@@ -185,7 +185,7 @@ impl TourDemo<'_> {
         ui::print_styled(if yes { "y\n\n" } else { "n\n" })?;
         self.home.check_interrupt()?;
         if !yes {
-            Self::print_gap()?;
+            print_gap()?;
             self.print(Style::new(), "Later: `recoup init`. It says what it finds, and asks.")?;
             self.print(
                 Style::new(),
@@ -212,10 +212,6 @@ impl TourDemo<'_> {
         ui::print_styled(&format!("\r{blank}\r"))?;
         self.home.check_interrupt()?;
         Ok(!matches!(key, None | Some('q' | 'Q' | '\u{4}')))
-    }
-
-    fn print_gap() -> Result<(), CommandError> {
-        ui::print_styled("\n")
     }
 
     fn print(&self, style: Style, text: &str) -> Result<(), CommandError> {
@@ -291,6 +287,10 @@ impl TourDemo<'_> {
     fn wrapped(&self, text: &str) -> Vec<String> {
         wrap(text, self.columns, MARGIN)
     }
+}
+
+fn print_gap() -> Result<(), CommandError> {
+    ui::print_styled("\n")
 }
 
 /// Breaks a text into lines of at most `columns`, each behind `margin`. A longer word stays whole.
