@@ -42,6 +42,7 @@ fn show_without_any_configuration() {
     record.deny             none
     rules.enforce           remind
     rules.enforce_headless  false
+    replay.allow            false
     rules.sync              false
     skills.enabled          false
     skills.place            project
@@ -93,6 +94,7 @@ fn show_says_where_everything_comes_from() {
     record.deny  none  built-in
     rules.enforce  remind  built-in
     rules.enforce_headless  false  built-in
+    replay.allow  false  built-in
     rules.sync  false  built-in
     skills.enabled  false  built-in
     skills.place  project  built-in

@@ -21,6 +21,7 @@ fn the_program() {
 
     Set up:
       init         Set up recoup for the agents on this machine
+      learn        Find what you told agents before, and keep it as rules
       import       Import what other programs keep: memories, results and rule files
       doctor       Check the installation, and report problems and their remedies
       uninstall    Remove recoup from the agents on this machine
@@ -33,8 +34,11 @@ fn the_program() {
       gateway      Serve model APIs with cached answers
       cassette     Show, check and prune recorded exchanges
       cache        Cache Manager: store results, and get them back while valid
+      suggest      Show what is paid for again and again, and how to save it
+      replay       Print the kept output of an agent's command
       explain      Explain why something is a hit or a miss
       stats        Show what the cache saved: time, tokens, dollars
+      waste        Show what was paid for twice, by the transcripts of clients
       watch        Show hits and misses as they happen, in all processes
       condense     Condense: shorten a result or a report
       early-exit   Early Exit: the first agent to answer tells the others to stop

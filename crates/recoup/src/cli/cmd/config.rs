@@ -226,6 +226,12 @@ impl KeysArgs {
                 "a list of names of environment variables",
                 "environment variables that agent files may use as `${NAME}`",
             ),
+            table(
+                "commands",
+                "a duration or a table for each command, with ttl, sources, outputs, env and \
+                 failures",
+                "commands of agents that are answered from the cache, in `[commands]`",
+            ),
         ];
         let gateway = DescribedKey {
             key: "gateway",

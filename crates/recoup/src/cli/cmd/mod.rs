@@ -112,14 +112,14 @@ pub(super) enum RecoupCommand {
     /// repeated with the same result, and the lines for the configuration that answer them from the
     /// cache.
     Suggest(suggest::SuggestArgs),
-    /// Find rules that you have told agents before, and keep those that are right
+    /// Find what you told agents before, and keep it as rules
     ///
     /// Reads the transcripts of Claude Code, Codex and Pi on this machine, and finds what you have
     /// corrected or stated: what you said most often first, with your own words and their dates. Of
     /// what you have changed, the latest counts. What memory has, or was told to forget, is left
     /// out. Nothing is sent anywhere.
     Learn(learn::LearnArgs),
-    /// Show what was paid for twice: commands, reads, sub-agents, corrections, lost prompt caches
+    /// Show what was paid for twice, by the transcripts of clients
     ///
     /// Reads the transcripts of Claude Code, Codex and Pi on this machine, and counts repeated work in
     /// time, tokens and dollars, by the clients' own figures, each kind with the command that helps.
@@ -137,7 +137,7 @@ pub(super) enum RecoupCommand {
     /// argument), records what happened and was said, and prints the answer for the client. Always
     /// exits with 0; errors are in ~/.recoup/logs/hooks.log.
     Hook(hook::HookArgs),
-    /// Print the kept output of an agent's command; called instead of the command
+    /// Print the kept output of an agent's command
     ///
     /// Prints what the command printed on stdout and stderr, and exits as it did. A last line on
     /// stderr says how old that is, and how to run the command.
