@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::support::{Home, Output, RECOUP, finish};
 
 /// The examples that are not run, by page and first command. Above each, the page says why.
-const NOT_RUN: [(&str, &str); 14] = [
+const NOT_RUN: [(&str, &str); 15] = [
     (README, "cargo install --path crates/recoup"),
     (README, "cargo install --path crates/recoup"),
     ("docs/src/commands/cassette.md", "recoup gateway --record tests/api.cassette.json -- pytest"),
@@ -34,6 +34,10 @@ const NOT_RUN: [(&str, &str); 14] = [
         "recoup trust                               # a colleague, after pulling",
     ),
     ("docs/src/commands/stats.md", "recoup watch"),
+    (
+        "docs/src/packaging.md",
+        "sh target/packages/install.sh                       # into ~/.local; --prefix DIR for another place",
+    ),
     ("docs/src/plugin.md", "cargo install --path crates/recoup"),
     ("docs/src/plugin.md", "claude plugin marketplace add ./plugin"),
     ("docs/src/plugin.md", "codex plugin marketplace add ./plugin"),

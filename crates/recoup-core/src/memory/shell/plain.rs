@@ -2,6 +2,8 @@
 //! something else (variables, globs, substitutions), or goes on by itself (background jobs), a line
 //! is not plain.
 
+use crate::memory::lang::is_one_of;
+
 /// A word without its quotes, or an operator such as `&&`, `|` and `2>&1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShellToken {
@@ -10,6 +12,9 @@ pub enum ShellToken {
     /// Whatever is between commands, or redirects their streams.
     Operator(String),
 }
+
+/// Words with which the shell begins and ends a compound command.
+const RESERVED: &str = "if then elif else fi for select while until do done case esac function";
 
 /// Reads a plain line. `with_stars` takes `*` as part of a word, as patterns of lines have it.
 pub fn plain_tokens(line: &str, with_stars: bool) -> Option<Vec<ShellToken>> {
@@ -57,7 +62,11 @@ pub fn plain_tokens(line: &str, with_stars: bool) -> Option<Vec<ShellToken>> {
         };
     }
     tokens.extend(word.map(ShellToken::Word));
-    Some(tokens)
+    let mut commands = tokens.split(|it| matches!(it, ShellToken::Operator(_)));
+    let is_compound = commands.any(
+        |words| matches!(words.first(), Some(ShellToken::Word(word)) if is_one_of(word, RESERVED)),
+    );
+    (!is_compound).then_some(tokens)
 }
 
 fn push_double_quoted<'a>(text: &'a str, word: &mut String) -> Option<&'a str> {
