@@ -30,16 +30,20 @@ enum OwnershipProof {
     Empty,
     /// A token.
     Token,
+    /// Random bytes, as many.
+    Bytes(u64),
 }
 
 /// Our files in our own directory, besides databases.
-const OWN_FILES: [(&str, OwnershipProof); 15] = [
+const OWN_FILES: [(&str, OwnershipProof); 17] = [
     ("config.toml", OwnershipProof::Configuration),
     ("installed.json", OwnershipProof::Fields(&["version", "files"])),
     ("judge.json", OwnershipProof::Fields(&["budget"])),
     ("mirrors.json", OwnershipProof::Fields(&["version", "places"])),
     ("trust.json", OwnershipProof::Fields(&["version", "projects"])),
     ("mcp-token", OwnershipProof::Token),
+    ("gateway-key", OwnershipProof::Bytes(32)),
+    ("gateway-spend.json", OwnershipProof::Fields(&["day", "tenants"])),
     ("credential-fingerprints.key", OwnershipProof::Token),
     ("credential-fingerprints.key.lock", OwnershipProof::Empty),
     ("install.lock", OwnershipProof::Empty),
@@ -116,7 +120,15 @@ fn sort_dir(dir: &Path, above: &mut Vec<String>, ground: PurgeTarget<'_>) -> Pur
             // An empty directory with an everyday name is not ours.
             let is_common = matches!(
                 names[..],
-                ["backups" | "bin" | "logs" | "projects" | "queue" | "snapshots"]
+                ["backups"
+                    | "bin"
+                    | "cassettes"
+                    | "logs"
+                    | "projects"
+                    | "queue"
+                    | "running"
+                    | "runs"
+                    | "snapshots"]
             );
             if inside == PurgePlan::default() && is_common {
                 found.others.push(path);
@@ -144,7 +156,8 @@ fn sort_dir(dir: &Path, above: &mut Vec<String>, ground: PurgeTarget<'_>) -> Pur
 /// backups/TIME-NUMBER-OF-NAME       breakers/STORE[.lock]    claims/STORE/ID.claim
 /// early-exit/SESSION/…              ledger/STORE/…           logs/hits.jsonl, logs/hooks.log
 /// projects/PROJECT                  queue/PROJECT/JOB.json   snapshots/memory-DATE.db
-/// trusted/DIGEST
+/// trusted/DIGEST                    running/DIGEST/DIGEST    runs/DIGEST.PROCESS.jsonl
+/// cassettes/DIGEST.json
 /// ```
 fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
     let is_numbered_id = |text: &str| {
@@ -183,6 +196,12 @@ fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
                 && (name.ends_with("-journal") || has_our_mark(path) || is_empty(path))
         }
         ["trusted", name] => is_hex(name, TEXT),
+        ["running", session, call] => is_hex(session, TEXT) && is_hex(call, TEXT),
+        ["runs", name] => has_stem(name, ".jsonl", |stem| {
+            stem.split_once('.')
+                .is_some_and(|(key, process)| is_hex(key, TEXT) && process.parse::<u32>().is_ok())
+        }),
+        ["cassettes", name] => has_stem(name, ".json", |stem| is_hex(stem, PROJECT)),
         // A damaged database is set aside with all files next to it.
         [aside, _] => is_set_aside(aside),
         _ => false,
@@ -193,6 +212,7 @@ impl OwnershipProof {
     fn holds_for(&self, path: &Path, words: &[&str]) -> bool {
         match (self, text(path)) {
             (Self::Empty, _) => is_empty(path),
+            (Self::Bytes(count), _) => path.metadata().is_ok_and(|it| it.len() == *count),
             (_, None) => false,
             (Self::Configuration, Some(text)) => match toml::parse_to_json(&text) {
                 // A file without keys has to mention us.
@@ -225,14 +245,15 @@ pub(crate) fn is_our_name(name: &str) -> bool {
 fn may_be_our_dir(names: &[&str]) -> bool {
     match names {
         [
-            "backups" | "bin" | "breakers" | "claims" | "early-exit" | "ledger" | "logs"
-            | "projects" | "queue" | "snapshots" | "trusted",
+            "backups" | "bin" | "breakers" | "cassettes" | "claims" | "early-exit" | "ledger"
+            | "logs" | "projects" | "queue" | "running" | "runs" | "snapshots" | "trusted",
         ]
         | ["early-exit", "+locks" | "+tmp", ..]
         | ["early-exit", _]
         | ["early-exit", _, "WINNER" | "agents" | "results"] => true,
         ["claims" | "ledger", store] | ["ledger", store, "history"] => is_hex(store, STORE),
         ["queue", project] => is_hex(project, PROJECT),
+        ["running", session] => is_hex(session, TEXT),
         [aside] => is_set_aside(aside),
         _ => false,
     }
@@ -292,15 +313,19 @@ fn is_of_ledger(names: &[&str]) -> bool {
 
 /// `hits.jsonl`, `hits.1.jsonl`, `hits.lock` and the like.
 fn is_log(name: &str) -> bool {
-    [("hits", "jsonl"), ("hooks", "log"), ("mcp-calls", "jsonl")].into_iter().any(
-        |(log, extension)| match name.split('.').collect::<Vec<_>>()[..] {
-            [stem, last] => stem == log && (last == extension || last == "lock"),
-            [stem, number, last] => {
-                stem == log && number.parse::<u32>().is_ok() && last == extension
-            }
-            _ => false,
-        },
-    )
+    const LOGS: [(&str, &str); 6] = [
+        ("hits", "jsonl"),
+        ("hooks", "log"),
+        ("mcp-calls", "jsonl"),
+        ("commands", "jsonl"),
+        ("gateway", "jsonl"),
+        ("gateway-requests", "jsonl"),
+    ];
+    LOGS.into_iter().any(|(log, extension)| match name.split('.').collect::<Vec<_>>()[..] {
+        [stem, last] => stem == log && (last == extension || last == "lock"),
+        [stem, number, last] => stem == log && number.parse::<u32>().is_ok() && last == extension,
+        _ => false,
+    })
 }
 
 fn text(path: &Path) -> Option<String> {

@@ -26,6 +26,21 @@ fn used(machine: &Machine) {
             }
         }
     }
+    // As commands of agents, unfinished runs, replays and the gateway leave them.
+    let (digest, own) = ("0a".repeat(32), machine.home.recoup());
+    for (name, content) in [
+        (format!("running/{digest}/{digest}"), "x"),
+        (format!("runs/{digest}.77.jsonl"), "{}"),
+        (format!("cassettes/{}.json", &digest[..32]), "{}"),
+        ("logs/commands.jsonl".to_owned(), "{}"),
+        ("logs/gateway-requests.1.jsonl".to_owned(), "{}"),
+        ("gateway-spend.json".to_owned(), r#"{"day":1,"tenants":{}}"#),
+        ("gateway-key".to_owned(), "0123456789abcdef0123456789abcdef"),
+    ] {
+        let path = own.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
     machine.run(&["early-exit", "signal", "s", "a"]).expect(0);
     machine.home.write("recoup.toml", "store = \"sqlite:other.db\"\n");
     machine.run(&["trust", "--yes"]).expect(0);
